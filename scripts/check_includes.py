@@ -75,6 +75,11 @@ TABLE = {
     ),
     # The needs of a program, from the plans that the runtime makes of it.
     "Predict": ({"Core"}, {"Core", "Runtime/Plan", "fmt"}),
+    # A page of all that is known of a compiled program.
+    "Explain": (
+        {"Core"},
+        {"Core", "Predict", "Runtime/Plan", "Support", "fmt", "json"},
+    ),
     "Runtime/Transport": (
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
@@ -132,7 +137,7 @@ TABLE = {
     "API": (
         {"Core"},
         DIALECTS
-        | {"Autodiff", "Compiler", "Engine", "Lanes", "Math", "Predict", "Runtime"}
+        | {"Autodiff", "Compiler", "Engine", "Explain", "Lanes", "Math", "Predict", "Runtime"}
         | {"Runtime/Backends/PJRT", "Cluster", "Support", "fmt"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),

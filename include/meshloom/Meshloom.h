@@ -30,6 +30,7 @@
 #include "meshloom/API/Einsum.h"
 #include "meshloom/API/EmbeddingLookup.h"
 #include "meshloom/API/EvalShape.h"
+#include "meshloom/API/Explain.h"
 #include "meshloom/API/FreeBatch.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/GradientTape.h"

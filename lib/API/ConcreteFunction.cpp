@@ -6,9 +6,11 @@
 #include "meshloom/Engine/Running.h"
 #include "meshloom/Engine/TracedFunction.h"
 
+#include "meshloom/API/Explain.h"
 #include "meshloom/API/Predict.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"
+#include "meshloom/Explain/Explain.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -217,6 +219,40 @@ Prediction predict(const ConcreteFunction &function,
   return predict(function, check(loadMachineModel(machine), "predict"));
 }
 
+static void writeExplanation(std::vector<Asked> programs,
+                             const std::string &name,
+                             const std::filesystem::path &path,
+                             const MachineModel *machine) {
+  std::vector<ExplainedProgram> explained;
+  for (auto &[module, options] : programs) {
+    Explanation explanation;
+    options.explain = [&](const Explanation &found) { explanation = found; };
+    if (machine)
+      options.machine = *machine;
+    options.target = options.machine.sharedMemory ? "cpu" : "cuda";
+    options.makeCode = false;
+    Compiled compiled = check(compile(module, options), "write_explanation");
+    explanation.function = name;
+    explained.push_back({std::move(compiled), std::move(explanation)});
+  }
+  check(writeExplanation(path.string(), explained), "write_explanation");
+}
+
+void write_explanation(const ConcreteFunction &function,
+                       const std::filesystem::path &path) {
+  Running running;
+  writeExplanation(askedOf(function.get()), function.name(), path, nullptr);
+}
+
+void write_explanation(const ConcreteFunction &function,
+                       const std::filesystem::path &path,
+                       const std::string &machine) {
+  Running running;
+  const MachineModel model =
+      check(loadMachineModel(machine), "write_explanation");
+  writeExplanation(askedOf(function.get()), function.name(), path, &model);
+}
+
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {
   if (program.isWhole())
     return statisticsOf(*program.programs().front()->executable);
@@ -268,7 +304,7 @@ std::string ConcreteFunction::explain() const {
   llvm::raw_string_ostream stream(text);
   for (auto &[module, options] : askedOf(get())) {
     const size_t begin = text.size();
-    options.explain = &stream;
+    options.explain = explanationPrinter(stream);
     check(compile(module, options), "explain");
     // The traced function is called main, whatever its name.
     if (constexpr std::string_view traceName = "@main ";

@@ -16,6 +16,7 @@
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Passes.h"
+#include "meshloom/Support/ExplanationText.h"
 #include "meshloom/Support/MachineModelFile.h"
 
 #include <thread>
@@ -248,6 +249,13 @@ Result<FuncOp> meshloom::functionToCompile(ModuleOp module,
   return functions.front();
 }
 
+std::function<void(const Explanation &)>
+meshloom::explanationPrinter(raw_ostream &os) {
+  return [&os](const Explanation &explanation) {
+    os << explanationText(explanation);
+  };
+}
+
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
@@ -296,7 +304,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   passes.enableVerifier(false);
   buildPartitionPipeline(passes, partition, ahead.stages());
   if (options.explain)
-    passes.addNestedPass<FuncOp>(createExplainCollectives(*options.explain));
+    passes.addNestedPass<FuncOp>(createExplainCollectives(options.explain));
   ContractFindings findings;
   passes.addNestedPass<FuncOp>(createCheckContract(findings));
   (*target)->addPasses(passes.nest<FuncOp>());

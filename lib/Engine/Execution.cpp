@@ -208,7 +208,8 @@ Loaded compileAndLoad(ModuleOp module, const Mesh &mesh,
   HostRange range([&] { return "compile " + std::string(op); });
   auto begin = std::chrono::steady_clock::now();
   CompileOptions options = optionsFor(mesh, settings);
-  options.explain = explain;
+  if (explain)
+    options.explain = explanationPrinter(*explain);
   std::shared_ptr<Client> client = clientFor(mesh);
   std::vector<std::string> details;
   if (spansThisProcess(mesh))

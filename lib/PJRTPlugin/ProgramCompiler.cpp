@@ -174,7 +174,7 @@ meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   options.refine = program.refine;
   options.deterministic = program.deterministic;
   if (program.explain)
-    options.explain = &llvm::errs();
+    options.explain = explanationPrinter(llvm::errs());
   options.remark = [](const std::string &text) {
     llvm::errs() << text << "\n";
   };
@@ -415,7 +415,7 @@ Result<std::string> ProgramCompiler::partitionedText(
                          mlir::UnitAttr::get(module->get().getContext()));
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";
-  options.explain = nullptr;
+  options.explain = {};
   options.remark = {};
   auto compiled = meshloom::compile(**module, options);
   if (!compiled)

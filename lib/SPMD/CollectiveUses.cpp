@@ -4,7 +4,6 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
-#include "meshloom/Core/SubAxis.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Support/MachineModelFile.h"
 
@@ -72,7 +71,8 @@ bool isViewOfArguments(spmd::CollectiveOpInterface collective,
 
 CollectiveUse describe(spmd::CollectiveOpInterface collective,
                        const MachineModel &machine) {
-  CollectiveUse use{collective, {}};
+  CollectiveUse use;
+  use.op = collective;
   for (unsigned i = 0; i < collective->getNumResults(); ++i) {
     MovedValue value = movedValue(collective, i);
     use.sentBytes += bytesSent(
@@ -95,10 +95,6 @@ CollectiveUse describe(spmd::CollectiveOpInterface collective,
 }
 
 } // namespace
-
-std::vector<std::string> CollectiveUse::axisNames() const {
-  return mergedNames(first().from.mesh(), first().axes);
-}
 
 std::vector<CollectiveUse> collectiveUses(mlir::func::FuncOp function,
                                           const MachineModel &machine) {

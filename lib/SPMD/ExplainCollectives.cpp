@@ -5,6 +5,7 @@
 #include "CollectiveUses.h"
 #include "Explain.h"
 #include "meshloom/SPMD/Passes.h"
+#include "meshloom/Support/ExplanationText.h"
 
 namespace meshloom {
 #define GEN_PASS_DEF_EXPLAINCOLLECTIVES
@@ -14,7 +15,10 @@ namespace {
 class ExplainCollectivesPass
     : public impl::ExplainCollectivesBase<ExplainCollectivesPass> {
 public:
-  explicit ExplainCollectivesPass(raw_ostream *os = nullptr) : os(os) {}
+  ExplainCollectivesPass() = default;
+  explicit ExplainCollectivesPass(
+      std::function<void(const Explanation &)> report)
+      : report(std::move(report)) {}
 
 private:
   void runOnOperation() override {
@@ -24,19 +28,21 @@ private:
     FailureOr<MachineModel> machine = machineOf(function);
     if (failed(machine))
       return signalPassFailure();
-    // One write: functions are explained at the same time.
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    explainCollectives(function, *machine, stream);
-    (os ? *os : llvm::errs()) << text;
+    const Explanation explanation = explain(function, *machine);
+    if (report)
+      report(explanation);
+    else // one write: functions are explained at the same time
+      llvm::errs() << explanationText(explanation);
     markAllAnalysesPreserved();
   }
 
-  raw_ostream *const os; ///< null: the standard error
+  /// Empty: the text goes to the standard error.
+  const std::function<void(const Explanation &)> report;
 };
 } // namespace
 
-std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os) {
-  return std::make_unique<ExplainCollectivesPass>(&os);
+std::unique_ptr<mlir::Pass>
+createExplainCollectives(std::function<void(const Explanation &)> report) {
+  return std::make_unique<ExplainCollectivesPass>(std::move(report));
 }
 } // namespace meshloom

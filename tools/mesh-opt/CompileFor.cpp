@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu, --target=cuda and --target=stablehlo, --contract and --predict.
+// --target=cpu, --target=cuda and --target=stablehlo, --contract, --predict and
+// --explain=FILE.
 #include "Targets.h"
 
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/ContractFile.h"
 #include "meshloom/Support/File.h"
@@ -110,7 +112,7 @@ CompileOptions optionsToPredict(const TargetOptions &options,
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,
-                             std::string *lowered) {
+                             std::string *lowered, Explanation *explanation) {
   Result<MachineModel> model = machineOf(options, machine);
   if (!model)
     return model.error();
@@ -122,10 +124,17 @@ Result<Compiled> compileText(const TargetOptions &options,
   if (!module)
     return module.error();
   CompileOptions compileOptions = optionsToPredict(options, *model);
-  compileOptions.makeCode = !options.predict;
-  if (!options.predict)
+  const bool isPlanOnly = options.predict || (options.writesExplanation() &&
+                                              options.target.empty());
+  compileOptions.makeCode = !isPlanOnly;
+  if (!isPlanOnly)
     compileOptions.target = target;
-  compileOptions.explain = options.explain ? &llvm::errs() : nullptr;
+  if (options.explain == "-")
+    compileOptions.explain = explanationPrinter(llvm::errs());
+  else if (explanation)
+    compileOptions.explain = [explanation](const Explanation &explained) {
+      *explanation = explained;
+    };
   if (options.autoLayout)
     compileOptions.autoLayout = {.memory = *options.autoLayout,
                                  .mesh = options.mesh};
@@ -172,11 +181,19 @@ Status compileFor(const TargetOptions &options) {
   const bool onCPU = target == "cpu";
   const bool sharesMemory = onCPU || target == "cuda";
   std::string lowered;
+  Explanation explanation;
   auto compiled = compileText(
       options, text, target,
-      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered);
+      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered,
+      options.writesExplanation() ? &explanation : nullptr);
   if (!compiled)
     return compiled.error();
+  if (options.writesExplanation())
+    if (Status done = writeExplanation(
+            options.explain,
+            std::array{ExplainedProgram{*compiled, std::move(explanation)}});
+        !done)
+      return done;
   if (options.predict) {
     Result<MachineModel> machine = loadMachineModel(compiled->machine());
     return machine ? writePrediction(options, *compiled, *machine)

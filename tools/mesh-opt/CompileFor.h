@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mesh-opt --target, --contract, --predict and --what-if: compile a program,
-// instead of running passes.
+// mesh-opt --target, --contract, --predict, --what-if and --explain=FILE:
+// compile a program, instead of running passes.
 #pragma once
 
 #include "meshloom/Core/Compiled.h"
@@ -19,7 +19,9 @@ struct TargetOptions {
   std::string function;   ///< empty: main, or the only one
   std::string tpuLibrary; ///< empty: see findTPULibrary
   std::string input, output;
-  bool explain = false;
+  /// "-": the explanation goes to the standard error; else the file of a page
+  /// or of its facts; empty: not asked for.
+  std::string explain;
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
@@ -28,6 +30,9 @@ struct TargetOptions {
   bool updateContract = false;
   bool predict = false;
   std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
+
+  /// Returns whether the explanation is a file.
+  bool writesExplanation() const { return !explain.empty() && explain != "-"; }
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
@@ -37,7 +42,7 @@ struct TargetOptions {
 /// what became of the program, and writes the executable to options.output
 /// unless that is the standard output. Without a target it compiles for
 /// devices with memories of their own, and writes nothing but the contract and
-/// the prediction.
+/// the prediction, and the page that explains the program.
 Status compileFor(const TargetOptions &options);
 
 /// --predict: writes the prediction of a program that is compiled for `machine`

@@ -18,10 +18,12 @@ CompileOptions optionsToPredict(const TargetOptions &options,
                                 const MachineModel &machine);
 
 /// `machine` is the model where the options name none. `lowered`, if not null,
-/// gets the program after the last pass.
+/// gets the program after the last pass, and `explanation` what is to be
+/// written to a file.
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,
-                             std::string *lowered = nullptr);
+                             std::string *lowered = nullptr,
+                             Explanation *explanation = nullptr);
 
 } // namespace meshloom::opt

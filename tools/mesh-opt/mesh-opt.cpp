@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
-// Meshloom's first. With --target, --contract, --predict or --what-if it
-// compiles the program: see CompileFor.h.
+// Meshloom's first. With --target, --contract, --predict, --what-if or
+// --explain=FILE it compiles the program: see CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -14,6 +14,7 @@
 #include "meshloom/Core/Version.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Import/VHLO/ReadArtifact.h"
 #include "meshloom/Lanes/Passes.h"
@@ -42,11 +43,14 @@
 /// MLIR's, which are "General options".
 static llvm::cl::OptionCategory options("Compiler options");
 
-static llvm::cl::opt<bool> explainFlag(
-    "explain", llvm::cl::cat(options),
+static llvm::cl::opt<std::string> explainFlag(
+    "explain", llvm::cl::cat(options), llvm::cl::ValueOptional,
     llvm::cl::desc("After the passes, print to the standard error why each "
                    "collective is there, what it costs, and what was "
-                   "rejected"));
+                   "rejected. --explain=FILE.html compiles the program for "
+                   "--machine, a ring unless named, and writes a page that "
+                   "shows all of it; FILE.json writes the facts of that page"),
+    llvm::cl::value_desc("file"));
 
 static llvm::cl::opt<std::string> targetFlag(
     "target", llvm::cl::cat(options),
@@ -60,22 +64,24 @@ static llvm::cl::opt<std::string> targetFlag(
 static llvm::cl::opt<std::string> machineFlag(
     "machine", llvm::cl::cat(options),
     llvm::cl::desc(
-        "With --target, --contract, --predict or --what-if, the machine model: "
+        "With --target, --contract, --predict, --what-if or --explain=FILE, "
+        "the machine model: "
         "shared-memory, ring, ring-latency, gpu:h100, tpu:v5e:2x4, ..., or a "
         "JSON file. Default: the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
     "function", llvm::cl::cat(options),
-    llvm::cl::desc("With --target, --contract, --predict or --what-if, the "
+    llvm::cl::desc("With --target, --contract, --predict, --what-if or "
+                   "--explain=FILE, the "
                    "function to compile; default: main, or the only function"),
     llvm::cl::value_desc("name"));
 static llvm::cl::opt<int64_t> autoLayoutFlag(
     "auto-layout", llvm::cl::cat(options), llvm::cl::ValueOptional,
     llvm::cl::init(-1),
-    llvm::cl::desc(
-        "With --target, --contract or --predict, lay out the arguments that "
-        "nobody laid out so that a step takes the least time, and "
-        "a device holds at most so many bytes; 0: any number"),
+    llvm::cl::desc("With --target, --contract, --predict or --explain=FILE, "
+                   "lay out the arguments that "
+                   "nobody laid out so that a step takes the least time, and "
+                   "a device holds at most so many bytes; 0: any number"),
     llvm::cl::value_desc("bytes"));
 static llvm::cl::opt<std::string> meshFlag(
     "mesh", llvm::cl::cat(options),
@@ -145,7 +151,7 @@ static std::string overview() {
 /// The pipeline of the command line, and the pass that --explain adds.
 static mlir::MlirOptMainConfig configuration() {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
-  if (!explainFlag)
+  if (!explainFlag.getNumOccurrences())
     return config;
   auto asked = config;
   return config.setPassPipelineSetupFn([asked](mlir::PassManager &passes) {
@@ -170,8 +176,8 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target, --contract, --predict and --what-if compile with passes of "
-        "their own: name none beside them");
+        "--target, --contract, --predict, --what-if and --explain=FILE compile "
+        "with passes of their own: name none beside them");
   if ((predictFlag || !whatIfFlag.empty()) && !targetFlag.empty())
     return meshloom::Error(
         "--predict and --what-if compile for --machine: name "
@@ -180,9 +186,20 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
     return meshloom::Error(
         "--what-if predicts for several meshes and --predict "
         "for the program's own: give one of them");
+  if (!explainFlag.empty()) {
+    if (!whatIfFlag.empty() || llvm::StringRef(targetFlag).starts_with("tpu:"))
+      return meshloom::Error("--explain=FILE explains one program whose steps "
+                             "Meshloom plans: it cannot stand beside --what-if "
+                             "or --target=tpu:...; --machine=tpu:... predicts "
+                             "for TPUs");
+    if (meshloom::Status ok = meshloom::checkExplanationPath(explainFlag); !ok)
+      return ok;
+  }
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
+  const bool isText = explainFlag.getNumOccurrences() && explainFlag.empty();
+  const std::string explanation = isText ? "-" : explainFlag.getValue();
   std::optional<int64_t> autoLayout;
   if (autoLayoutFlag.getNumOccurrences())
     autoLayout = std::max<int64_t>(autoLayoutFlag, 0);
@@ -192,7 +209,7 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                     .tpuLibrary = tpuLibraryFlag,
                                     .input = input,
                                     .output = output,
-                                    .explain = explainFlag,
+                                    .explain = explanation,
                                     .autoLayout = autoLayout,
                                     .mesh = meshFlag,
                                     .contract = contractFlag,
@@ -245,7 +262,8 @@ static int run(int argc, char **argv) {
   if (timingFlag)
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
-      updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences()) {
+      updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
+      !explainFlag.empty()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

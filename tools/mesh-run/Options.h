@@ -30,7 +30,9 @@ struct Options {
   bool verify = false;
   bool compileOnly = false;
   bool timing = false;
-  bool explain = false;
+  /// "-": the explanation goes to the standard output; else the file of a page
+  /// or of its facts; empty: not asked for.
+  std::string explain;
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
@@ -42,6 +44,9 @@ struct Options {
   int64_t repeat = 1;
   /// The first result that is an argument of the next run; -1: none is.
   int64_t carry = -1;
+
+  /// Returns whether the explanation is a file.
+  bool writesExplanation() const { return !explain.empty() && explain != "-"; }
 };
 
 } // namespace meshloom::run

@@ -7,6 +7,7 @@
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Support/File.h"
@@ -21,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -33,6 +35,7 @@ struct Source::Impl {
   llvm::DefaultThreadPool pool{llvm::hardware_concurrency(1)};
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
+  Explanation explanation; ///< of the compiled program, for a page
 };
 
 Source::Source(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -46,6 +49,9 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   registerStableHLODialects(registry);
   impl->context.appendDialectRegistry(registry);
 
+  if (options.writesExplanation())
+    if (Status ok = checkExplanationPath(options.explain); !ok)
+      return ok.error();
   Result<std::string> text = readFile(options.program);
   if (!text)
     return text.error();
@@ -83,13 +89,25 @@ Result<Compiled> Source::compile(std::string_view target,
   compileOptions.function = options.function;
   compileOptions.target = target;
   compileOptions.codeAsBytes = !options.emitProgram.empty();
-  compileOptions.explain = options.explain ? &llvm::outs() : nullptr;
+  if (options.explain == "-")
+    compileOptions.explain = explanationPrinter(llvm::outs());
+  else if (options.writesExplanation())
+    compileOptions.explain = [this](const Explanation &explanation) {
+      impl->explanation = explanation;
+    };
   compileOptions.remark = [](const std::string &text) {
     llvm::errs() << text << "\n";
   };
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   llvm::outs().flush();
   return compiled;
+}
+
+Status Source::writeExplanation(const Compiled &compiled,
+                                const Profile *measured) const {
+  return meshloom::writeExplanation(
+      impl->options.explain,
+      std::array{ExplainedProgram{compiled, impl->explanation}}, measured);
 }
 
 namespace {

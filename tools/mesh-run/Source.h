@@ -7,6 +7,7 @@
 #include "Values.h"
 
 #include "meshloom/Core/Compiled.h"
+#include "meshloom/Core/Profile.h"
 #include "meshloom/Runtime/Array.h"
 
 #include <memory>
@@ -23,6 +24,11 @@ public:
   /// the standard output.
   Result<Compiled> compile(std::string_view target,
                            std::span<const int> processes) const;
+
+  /// Writes the file of --explain=FILE about what compile() returned, with what
+  /// a profile measured where there is one.
+  Status writeExplanation(const Compiled &compiled,
+                          const Profile *measured) const;
 
   /// Runs the program in the reference interpreter and prints each result's
   /// error. Fails where one is larger than its type allows.

@@ -140,8 +140,8 @@ Status load(Loaded &loaded, Compiled compiled, const Options &options) {
 }
 
 Status loadSaved(Loaded &loaded, const Options &options) {
-  if (options.verify || options.explain || !options.emitProgram.empty() ||
-      !options.function.empty())
+  if (options.verify || !options.explain.empty() ||
+      !options.emitProgram.empty() || !options.function.empty())
     return Error("--verify, --explain, --function and --emit-program need the "
                  "program's source; '" +
                  options.program + "' is a compiled one");
@@ -379,6 +379,17 @@ Status writeStats(const Options &options, const Loaded &loaded,
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
+/// Writes the file of --explain=FILE, in the first process.
+Status writeExplanation(const Options &options, const Loaded &loaded,
+                        const Profile *measured) {
+#ifdef MESHLOOM_HAS_COMPILER
+  if (options.writesExplanation() && loaded.processes.group.rank == 0)
+    return loaded.source->writeExplanation(loaded.executable->compiled(),
+                                           measured);
+#endif
+  return Success();
+}
+
 /// Fails before the work is done where a file cannot be written.
 Status beginOutputs(const Options &options) {
   if (!options.profile.empty() && options.profile != "-")
@@ -408,9 +419,12 @@ Status runIn(Loaded &loaded, const Options &options) {
     return done;
   loaded.compileMilliseconds = millisecondsSince(start);
 
-  if (options.compileOnly)
+  if (options.compileOnly) {
+    if (Status done = writeExplanation(options, loaded, nullptr); !done)
+      return done;
     return options.statsFile.empty() ? Status(Success())
                                      : writeStats(options, loaded, {});
+  }
 
   const Signature &signature = loaded.executable->signature();
   auto inputs = makeInputs(signature, options);
@@ -440,8 +454,9 @@ Status runIn(Loaded &loaded, const Options &options) {
                describe(type.dtype, type.shape), type.layout.spec_string(),
                preview(type.dtype, measured->results[i]));
   }
+  Profile profile;
   if (profiler) {
-    const Profile profile = profiler->stop();
+    profile = profiler->stop();
     fmt::print("profiled after a first run, which is left out\n");
     if (options.profile == "-")
       fmt::print("{}", costTable(profile));
@@ -449,6 +464,10 @@ Status runIn(Loaded &loaded, const Options &options) {
              !done)
       return done;
   }
+  if (Status done =
+          writeExplanation(options, loaded, profiler ? &profile : nullptr);
+      !done)
+    return done;
   if (!options.outputDir.empty())
     if (Status done =
             saveResults(options.outputDir, signature, measured->results);
@@ -602,8 +621,11 @@ void addOptions(CLI::App &app, Options &options) {
                "Compare with the f64 reference interpreter; exit 1 on a "
                "difference, or where all results are nan throughout");
   app.add_flag(
-      "--explain", options.explain,
-      "Print why each collective is there, and which alternative was rejected");
+      "--explain{-}", options.explain,
+      "Print why each collective is there, and which alternative was rejected; "
+      "--explain=FILE.html writes a page that shows the program, its layouts, "
+      "collectives, memory and time, and with --profile what was measured; "
+      "FILE.json writes the facts of that page");
   app.add_flag("--private-memories", options.privateMemories,
                "Give each device its own memory, so that collectives copy");
   app.add_flag("--print-callbacks", options.printCallbacks,

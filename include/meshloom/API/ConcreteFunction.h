@@ -143,6 +143,11 @@ private:
   detail::capturedValues(const ConcreteFunction &function);
   friend Prediction predict(const ConcreteFunction &function,
                             const MachineModel &machine);
+  friend void write_explanation(const ConcreteFunction &function,
+                                const std::filesystem::path &path);
+  friend void write_explanation(const ConcreteFunction &function,
+                                const std::filesystem::path &path,
+                                const std::string &machine);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };

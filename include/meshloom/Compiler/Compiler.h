@@ -5,6 +5,7 @@
 
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Contract.h"
+#include "meshloom/Core/Explanation.h"
 #include "meshloom/Core/MachineModel.h"
 
 #include <functional>
@@ -59,8 +60,9 @@ struct CompileOptions {
   bool codeAsBytes = false;
   /// Empty: main, or the only function.
   std::string function;
-  /// Where to write what --explain prints; nullptr: nowhere.
-  llvm::raw_ostream *explain = nullptr;
+  /// Called with the reasons for the layouts and collectives of the program,
+  /// also where it breaks its contract; empty: not.
+  std::function<void(const Explanation &)> explain;
   /// Where to write the contract that the program just keeps, also where it
   /// breaks its own (the attribute dtensor.contract); nullptr: nowhere.
   Contract *tightestContract = nullptr;
@@ -86,6 +88,11 @@ Result<mlir::func::FuncOp> functionToCompile(mlir::ModuleOp module,
 /// this process are reused. Thread-safe: for modules of one context, if that
 /// has a thread pool and loadDialects has been called for it.
 Result<Compiled> compile(mlir::ModuleOp module, const CompileOptions &options);
+
+/// A function for CompileOptions::explain that writes to `os` what --explain
+/// prints.
+std::function<void(const Explanation &)>
+explanationPrinter(llvm::raw_ostream &os);
 
 /// All dialects and external models that Meshloom's passes need.
 void registerDialects(mlir::DialectRegistry &registry);

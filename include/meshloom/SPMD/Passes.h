@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshloom/Core/Contract.h"
+#include "meshloom/Core/Explanation.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Options/MachineModelOption.h"
@@ -10,13 +11,17 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <functional>
+
 namespace meshloom {
 
 #define GEN_PASS_DECL
 #include "meshloom/SPMD/Passes.h.inc"
 
-/// --spmd-explain-collectives that prints to `os`.
-std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os);
+/// --spmd-explain-collectives that gives `report` the explanation of each
+/// function instead of printing it.
+std::unique_ptr<mlir::Pass>
+createExplainCollectives(std::function<void(const Explanation &)> report);
 /// The findings of --spmd-check-contract about one function.
 struct ContractFindings {
   Contract tightest; ///< what the function just keeps

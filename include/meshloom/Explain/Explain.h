@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes all that is known of a compiled program into one file: a page that a
+// browser shows without a network, or the facts of that page as JSON.
+// docs/Explain.md describes both.
+#pragma once
+
+#include "meshloom/Core/Compiled.h"
+#include "meshloom/Core/Explanation.h"
+#include "meshloom/Core/MachineModel.h"
+#include "meshloom/Core/Profile.h"
+
+namespace meshloom {
+
+/// A change of the program that would help, as a page tells it.
+struct ExplainedSuggestion {
+  std::string title;              ///< one sentence
+  std::vector<std::string> lines; ///< to copy into the program
+};
+
+/// A program, and what only its compiler knows.
+struct ExplainedProgram {
+  /// Its steps are needed: a target that plans steps itself will not do.
+  Compiled compiled;
+  Explanation explanation;
+  /// The page has a section of suggestions where there are any.
+  std::vector<ExplainedSuggestion> suggestions = {};
+};
+
+/// Returns nothing where a page may have that path, and else an error: the path
+/// must end in .html or .json.
+Status checkExplanationPath(const std::string &path);
+
+/// Writes the programs to `path`: as a page where that ends in .html, and as
+/// JSON where it ends in .json. Each program is predicted for the machine that
+/// it was compiled for. `measured`: the profile of a run whose events are shown
+/// beside the prediction; null: there is none. Fails where a program cannot be
+/// predicted or the file cannot be written.
+Status writeExplanation(const std::string &path,
+                        std::span<const ExplainedProgram> programs,
+                        const Profile *measured = nullptr);
+
+} // namespace meshloom
