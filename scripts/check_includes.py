@@ -75,6 +75,8 @@ TABLE = {
     ),
     # The needs of a program, from the plans that the runtime makes of it.
     "Predict": ({"Core"}, {"Core", "Runtime/Plan", "fmt"}),
+    # Programs that are compiled and predicted with changed annotations.
+    "Advice": ({"Core", "Compiler"}, COMPILER | {"Compiler", "Predict"}),
     "Runtime/Transport": (
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
@@ -132,7 +134,7 @@ TABLE = {
     "API": (
         {"Core"},
         DIALECTS
-        | {"Autodiff", "Compiler", "Engine", "Lanes", "Math", "Predict", "Runtime"}
+        | {"Advice", "Autodiff", "Compiler", "Engine", "Lanes", "Math", "Predict", "Runtime"}
         | {"Runtime/Backends/PJRT", "Cluster", "Support", "fmt"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),

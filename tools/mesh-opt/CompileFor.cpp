@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu, --target=cuda and --target=stablehlo, --contract and --predict.
+// Chooses what to do with a program, and compiles it for --target=cpu,
+// --target=cuda and --target=stablehlo, --contract and --predict.
 #include "Targets.h"
 
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
@@ -104,6 +105,9 @@ CompileOptions optionsToPredict(const TargetOptions &options,
   compileOptions.target = machine.sharedMemory ? "cpu" : "cuda";
   compileOptions.function = options.function;
   compileOptions.makeCode = false;
+  if (options.autoLayout)
+    compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .mesh = options.mesh};
   return compileOptions;
 }
 
@@ -126,9 +130,6 @@ Result<Compiled> compileText(const TargetOptions &options,
   if (!options.predict)
     compileOptions.target = target;
   compileOptions.explain = options.explain ? &llvm::errs() : nullptr;
-  if (options.autoLayout)
-    compileOptions.autoLayout = {.memory = *options.autoLayout,
-                                 .mesh = options.mesh};
   // Only to be seen.
   compileOptions.optimizeKernels = false;
   if (lowered)
@@ -159,6 +160,9 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
+  if (options.suggest ||
+      (options.target.empty() && options.contract.empty() && !options.predict))
+    return advise(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
   const std::vector<std::string> names = targetNames();

@@ -31,6 +31,7 @@ struct Options {
   bool compileOnly = false;
   bool timing = false;
   bool explain = false;
+  bool suggest = false;
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;

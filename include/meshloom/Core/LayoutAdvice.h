@@ -32,6 +32,8 @@ struct Annotation {
   std::optional<Layout> layout;
   /// The numbers of the arguments; empty for a constraint.
   std::vector<unsigned> arguments;
+  /// The number of the constraint among those of the program.
+  std::optional<unsigned> constraint;
   /// The texts by which reasons of collectives name its places:
   /// "argument 'layers.0.w'".
   std::vector<std::string> sources;

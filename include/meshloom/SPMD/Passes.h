@@ -17,6 +17,9 @@ namespace meshloom {
 
 /// --spmd-explain-collectives that prints to `os`.
 std::unique_ptr<mlir::Pass> createExplainCollectives(raw_ostream &os);
+/// Returns the limit of a contract that the collectives of one kind and axes
+/// exceed, in words; empty where the contract allows them.
+std::string breach(const Contract &contract, const Allowance &sent);
 /// The findings of --spmd-check-contract about one function.
 struct ContractFindings {
   Contract tightest; ///< what the function just keeps
