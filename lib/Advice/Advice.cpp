@@ -113,10 +113,11 @@ void AdvisedFunction::tryChange(LayoutAdvice &advice, size_t annotation,
 }
 
 /// Returns the numbers of annotations, those of the largest tensors first.
-std::vector<size_t> largestFirst(FuncOp function,
-                                 const std::vector<Annotation> &annotations) {
+std::vector<size_t>
+largestFirst(FuncOp function,
+             const std::vector<LayoutAnnotation> &annotations) {
   std::vector<int64_t> elements;
-  for (const Annotation &annotation : annotations) {
+  for (const LayoutAnnotation &annotation : annotations) {
     int64_t &sum = elements.emplace_back(0);
     for (unsigned argument : annotation.arguments)
       sum += cast<RankedTensorType>(function.getArgument(argument).getType())
@@ -146,7 +147,7 @@ Result<LayoutAdvice> AdvisedFunction::advise(Changes changes) {
                  "difference: give it a layout over a mesh");
   size_t tries = changes == Changes::Tried ? mostTries(function()) : 0;
   for (size_t number : largestFirst(function(), advice.annotations)) {
-    const Annotation &annotation = advice.annotations[number];
+    const LayoutAnnotation &annotation = advice.annotations[number];
     std::vector<std::optional<Layout>> layouts;
     if (annotation.layout && !options.autoLayout)
       layouts.push_back(std::nullopt);

@@ -51,7 +51,7 @@ std::string sourceText(mlir::func::FuncOp function, unsigned argument) {
 /// Adds the tensors among the arguments, those with one name pattern and one
 /// layout as one annotation.
 void addArguments(mlir::func::FuncOp function,
-                  std::vector<Annotation> &annotations) {
+                  std::vector<LayoutAnnotation> &annotations) {
   struct Pattern {
     std::vector<unsigned> arguments;
     bool isUniform = true;
@@ -81,11 +81,11 @@ void addArguments(mlir::func::FuncOp function,
     const bool isShared = pattern.isUniform && pattern.arguments.size() > 1;
     if (isShared && pattern.arguments.front() != number)
       continue;
-    Annotation annotation{sourceText(function, number),
-                          givenLayout(argument.getType()),
-                          {number},
-                          {},
-                          {}};
+    LayoutAnnotation annotation{sourceText(function, number),
+                                givenLayout(argument.getType()),
+                                {number},
+                                {},
+                                {}};
     if (isShared) {
       annotation.text = fmt::format("arguments '{}'", name);
       annotation.arguments = pattern.arguments;
@@ -142,8 +142,8 @@ void annotateArgument(mlir::func::FuncOp function, unsigned number,
 
 } // namespace
 
-std::vector<Annotation> annotationsOf(mlir::func::FuncOp function) {
-  std::vector<Annotation> annotations;
+std::vector<LayoutAnnotation> annotationsOf(mlir::func::FuncOp function) {
+  std::vector<LayoutAnnotation> annotations;
   addArguments(function, annotations);
   unsigned number = 0;
   function.walk([&](dtensor::ConstraintOp constraint) {
@@ -158,7 +158,7 @@ std::vector<Annotation> annotationsOf(mlir::func::FuncOp function) {
 }
 
 std::vector<Layout> layoutsNear(mlir::func::FuncOp function,
-                                const Annotation &annotation) {
+                                const LayoutAnnotation &annotation) {
   std::optional<Layout> layout = annotation.layout;
   if (!layout) {
     FailureOr<Mesh> mesh = onlyMesh(function);
@@ -192,7 +192,7 @@ std::vector<Layout> layoutsNear(mlir::func::FuncOp function,
   return layouts;
 }
 
-void annotate(mlir::func::FuncOp function, const Annotation &annotation,
+void annotate(mlir::func::FuncOp function, const LayoutAnnotation &annotation,
               const std::optional<Layout> &layout) {
   for (unsigned argument : annotation.arguments)
     annotateArgument(function, argument, layout);

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t mostTries = 200;
 
 /// "argument 'x' has the layout [*, y] instead of [x, *]".
-std::string changeText(const Annotation &annotation,
+std::string changeText(const LayoutAnnotation &annotation,
                        const std::optional<Layout> &layout) {
   auto text = [](const std::optional<Layout> &layout) {
     return layout ? layout->spec_string() : std::string("no layout");
@@ -60,8 +60,8 @@ std::string contractAdvice(mlir::func::FuncOp function,
   });
   if (failed(exposeAnnotations(function->getParentOfType<ModuleOp>())))
     return "no annotation can be changed";
-  const std::vector<Annotation> annotations = annotationsOf(function);
-  auto isBlamed = [&](const Annotation &annotation) {
+  const std::vector<LayoutAnnotation> annotations = annotationsOf(function);
+  auto isBlamed = [&](const LayoutAnnotation &annotation) {
     return llvm::any_of(annotation.sources, [&](const std::string &source) {
       return llvm::any_of(findings.causes, [&](StringRef cause) {
         return cause.contains(source + " ");
@@ -69,12 +69,12 @@ std::string contractAdvice(mlir::func::FuncOp function,
     });
   };
   struct Change {
-    const Annotation *annotation;
+    const LayoutAnnotation *annotation;
     std::optional<Layout> layout;
   };
   std::vector<Change> changes;
   for (const bool blamed : {true, false})
-    for (const Annotation &annotation : annotations)
+    for (const LayoutAnnotation &annotation : annotations)
       if (isBlamed(annotation) == blamed) {
         if (annotation.layout)
           changes.push_back({&annotation, std::nullopt});

@@ -62,8 +62,9 @@ private:
     Plan best = bestOf(plans);
     improve(best);
     if (memory > 0 && best.peak > memory) {
-      function.emitError("no layouts were found in which a device holds at "
-                         "most ")
+      mlir::emitError(function.getLoc(),
+                      "no layouts were found in which a device holds at "
+                      "most ")
           << int64_t(memory) << " bytes; those that take least take "
           << best.peak
           << " at the peak of a step. Use more devices, or allow more memory";
@@ -114,11 +115,11 @@ private:
         parsed ? Mesh::get({parsed->axes().begin(), parsed->axes().end()})
                : parsed;
     if (!axes)
-      return function.emitError("'")
+      return mlir::emitError(function.getLoc(), "'")
              << std::string(mesh)
              << "' is not a mesh: " << axes.error().message();
     if (named->size() > 1 && !(*named == *axes))
-      return function.emitError("the program is on mesh ")
+      return mlir::emitError(function.getLoc(), "the program is on mesh ")
              << named->spec_string() << ", not on the mesh "
              << axes->spec_string() << " that the option names";
     return std::vector{*axes};
@@ -128,11 +129,11 @@ private:
   FailureOr<std::vector<Mesh>> meshesOf(int64_t devices, const Mesh &named) {
     constexpr int64_t mostDevices = 1'000'000;
     if (devices < 2 || devices > mostDevices)
-      return getOperation().emitError("layouts over ")
+      return mlir::emitError(getOperation().getLoc(), "layouts over ")
              << devices << " devices were asked for; expected 2 to "
              << mostDevices;
     if (named.size() > 1 && named.size() != devices)
-      return getOperation().emitError("the program is on mesh ")
+      return mlir::emitError(getOperation().getLoc(), "the program is on mesh ")
              << named.spec_string() << ", which has " << named.size()
              << " devices, not the " << devices << " that the option names";
     return named.size() > 1 ? std::vector{named} : meshesOfDevices(devices);

@@ -65,7 +65,7 @@ std::string suggestionsText(const LayoutAdvice &advice) {
                : "no change of one annotation keeps the contract\n";
   std::string text;
   for (const auto &[goal, change] : suggestions) {
-    const Annotation &annotation = advice.annotations[change.annotation];
+    const LayoutAnnotation &annotation = advice.annotations[change.annotation];
     text += fmt::format("{}: {} with {} instead of {}; {}\n", goalText(goal),
                         annotation.text, layoutText(change.layout),
                         layoutText(annotation.layout),
@@ -119,7 +119,7 @@ std::string meshloom::adviceText(const LayoutAdvice &advice) {
   if (wasTried)
     text += suggestionsText(advice);
   for (size_t i = 0; i < advice.annotations.size(); ++i) {
-    const Annotation &annotation = advice.annotations[i];
+    const LayoutAnnotation &annotation = advice.annotations[i];
     text += fmt::format("{}: {}\n", annotation.text,
                         annotation.layout ? layoutForms(*annotation.layout)
                                           : "no layout");
@@ -151,7 +151,7 @@ std::string meshloom::adviceJson(const LayoutAdvice &advice) {
   }
   json["annotations"] = ordered_json::array();
   for (size_t i = 0; i < advice.annotations.size(); ++i) {
-    const Annotation &annotation = advice.annotations[i];
+    const LayoutAnnotation &annotation = advice.annotations[i];
     ordered_json entry;
     entry["annotation"] = annotation.text;
     entry["arguments"] = annotation.arguments;

@@ -25,7 +25,7 @@ struct StepCosts {
 /// A place in a program that has a layout, or could have one: an argument, or a
 /// constraint on a value. Arguments whose names differ in their numbers only
 /// are one annotation if they have the same layout.
-struct Annotation {
+struct LayoutAnnotation {
   /// "argument 'x'", "arguments 'layers.*.w'", "constraint at f.mlir:3:4".
   std::string text;
   /// Nothing: nobody laid the argument out.
@@ -72,7 +72,7 @@ struct LayoutAdvice {
   /// False: the program breaks its contract. Its costs are then those without
   /// the contract, and `changes` are the ones that keep it.
   bool keepsContract = true;
-  std::vector<Annotation> annotations;
+  std::vector<LayoutAnnotation> annotations;
   std::vector<AnnotationChange> changes;
   /// The number of further changes that were not tried, as there are too many.
   size_t untried = 0;
