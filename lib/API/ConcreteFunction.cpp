@@ -7,6 +7,7 @@
 #include "meshloom/Engine/TracedFunction.h"
 
 #include "meshloom/API/Predict.h"
+#include "meshloom/Advice/Advice.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"
 #include "meshloom/Predict/Predict.h"
@@ -215,6 +216,15 @@ Prediction predict(const ConcreteFunction &function,
 Prediction predict(const ConcreteFunction &function,
                    const std::string &machine) {
   return predict(function, check(loadMachineModel(machine), "predict"));
+}
+
+LayoutAdvice suggest(const ConcreteFunction &function,
+                     const std::string &machine) {
+  Running running;
+  onlyProgram(function.get(), "suggest");
+  auto [module, options] = askedOf(function.get()).front();
+  options.machine = check(loadMachineModel(machine), "suggest");
+  return check(adviseLayouts(module, options), "suggest");
 }
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {

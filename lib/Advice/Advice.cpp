@@ -37,13 +37,14 @@ public:
   }
 
   FuncOp function() { return *module->getOps<FuncOp>().begin(); }
-  Status begin();
   Result<LayoutAdvice> advise(Changes changes);
 
 private:
+  Status takeContract();
   Result<Prediction> predictStep(ModuleOp program);
   void layOutOpenArguments(const Signature &signature);
   bool keepsContract() const;
+  void tryChanges(LayoutAdvice &advice, size_t tries);
   void tryChange(LayoutAdvice &advice, size_t annotation,
                  const std::optional<Layout> &layout);
 
@@ -52,25 +53,6 @@ private:
   std::optional<Contract> contract;
   Contract sent; ///< what the program that was compiled last sends
 };
-
-/// Takes the contract off the function, so that a program that breaks it can be
-/// predicted, and lays open arguments out where that is asked for.
-Status AdvisedFunction::begin() {
-  FailureOr<std::optional<Contract>> written = dtensor::contractOf(function());
-  if (succeeded(written)) // the first compilation reports others
-    contract = std::move(*written);
-  function()->removeAttr(dtensor::contractAttr);
-  if (options.autoLayout) {
-    Result<Compiled> compiled = compile(*module, options);
-    if (!compiled)
-      return compiled.error();
-    options.explain = nullptr;
-    layOutOpenArguments(compiled->signature());
-  }
-  if (failed(exposeAnnotations(*module)))
-    return Error("the annotations of the program cannot be read");
-  return Success();
-}
 
 void AdvisedFunction::layOutOpenArguments(const Signature &signature) {
   for (BlockArgument argument : function().getArguments()) {
@@ -130,11 +112,51 @@ largestFirst(FuncOp function,
   return order;
 }
 
+/// Takes the contract off the function, so that a program that breaks it can be
+/// predicted.
+Status AdvisedFunction::takeContract() {
+  FailureOr<std::optional<Contract>> written = dtensor::contractOf(function());
+  if (failed(written))
+    return Error("the contract of the program cannot be read");
+  contract = std::move(*written);
+  function()->removeAttr(dtensor::contractAttr);
+  return Success();
+}
+
+/// Tries so many changes, and counts the others.
+void AdvisedFunction::tryChanges(LayoutAdvice &advice, size_t tries) {
+  for (size_t number : largestFirst(function(), advice.annotations)) {
+    const LayoutAnnotation &annotation = advice.annotations[number];
+    std::vector<std::optional<Layout>> layouts;
+    for (Layout &layout : layoutsNear(function(), annotation))
+      layouts.push_back(std::move(layout));
+    if (annotation.layout && !options.autoLayout)
+      layouts.push_back(std::nullopt);
+    const size_t few = std::min(tries, layouts.size());
+    for (size_t i = 0; i < few; ++i)
+      tryChange(advice, number, layouts[i]);
+    tries -= few;
+    advice.untried += layouts.size() - few;
+  }
+}
+
 Result<LayoutAdvice> AdvisedFunction::advise(Changes changes) {
-  Result<Prediction> prediction = predictStep(*module);
+  if (Status status = takeContract(); !status)
+    return status.error();
+  Result<Compiled> compiled = compile(*module, options);
+  if (!compiled)
+    return compiled.error();
   options.explain = nullptr;
+  Result<Prediction> prediction = predict(*compiled, options.machine);
   if (!prediction)
     return prediction.error();
+  if (prediction->mesh.size() == 1)
+    return Error("the program is on one device, where layouts make no "
+                 "difference: give it a layout over a mesh");
+  if (options.autoLayout)
+    layOutOpenArguments(compiled->signature());
+  if (failed(exposeAnnotations(*module)))
+    return Error("the annotations of the program cannot be read");
   LayoutAdvice advice{.program = prediction->program,
                       .machine = prediction->machine,
                       .mesh = prediction->mesh,
@@ -142,26 +164,7 @@ Result<LayoutAdvice> AdvisedFunction::advise(Changes changes) {
                       .costs = costsOf(*prediction),
                       .keepsContract = keepsContract(),
                       .annotations = annotationsOf(function())};
-  if (advice.mesh.size() == 1)
-    return Error("the program is on one device, where layouts make no "
-                 "difference: give it a layout over a mesh");
-  size_t tries = changes == Changes::Tried ? mostTries(function()) : 0;
-  for (size_t number : largestFirst(function(), advice.annotations)) {
-    const LayoutAnnotation &annotation = advice.annotations[number];
-    std::vector<std::optional<Layout>> layouts;
-    if (annotation.layout && !options.autoLayout)
-      layouts.push_back(std::nullopt);
-    for (Layout &layout : layoutsNear(function(), annotation))
-      layouts.push_back(std::move(layout));
-    for (const std::optional<Layout> &layout : layouts) {
-      if (tries > 0) {
-        tryChange(advice, number, layout);
-        --tries;
-      } else {
-        ++advice.untried;
-      }
-    }
-  }
+  tryChanges(advice, changes == Changes::Tried ? mostTries(function()) : 0);
   return advice;
 }
 
@@ -175,7 +178,5 @@ Result<LayoutAdvice> meshloom::adviseLayouts(ModuleOp module,
   if (!function)
     return function.error();
   AdvisedFunction advised(*function, options);
-  if (Status status = advised.begin(); !status)
-    return status.error();
   return advised.advise(changes);
 }

@@ -114,40 +114,64 @@ void setLayout(dtensor::ConstraintOp constraint,
   constraint.erase();
 }
 
+/// Returns the operand of the terminator that is the next value of an argument;
+/// null where there is none.
+OpOperand *nextValue(mlir::func::FuncOp function, unsigned argument) {
+  auto alias =
+      function.getArgAttrOfType<IntegerAttr>(argument, dtensor::aliasAttr);
+  return alias ? &function.getBody().front().getTerminator()->getOpOperand(
+                     unsigned(alias.getInt()))
+               : nullptr;
+}
+
 void annotateArgument(mlir::func::FuncOp function, unsigned number,
                       const std::optional<Layout> &layout) {
   BlockArgument argument = function.getArgument(number);
   const std::optional<Layout> before = givenLayout(argument.getType());
   argument.setType(withLayout(argument.getType(), layout));
   function.removeArgAttr(number, dtensor::writtenAttr);
-  auto alias =
-      function.getArgAttrOfType<IntegerAttr>(number, dtensor::aliasAttr);
-  if (!alias)
+  OpOperand *next = nextValue(function, number);
+  if (!next)
     return;
-  const auto result = unsigned(alias.getInt());
-  Operation *terminator = function.getBody().front().getTerminator();
-  OpOperand &next = terminator->getOpOperand(result);
-  auto constraint = next.get().getDefiningOp<dtensor::ConstraintOp>();
+  auto constraint = next->get().getDefiningOp<dtensor::ConstraintOp>();
   if (constraint && givenLayout(constraint.getType()) == before) {
     setLayout(constraint, layout);
   } else if (!constraint && !before && layout) {
-    OpBuilder builder(terminator);
-    next.set(builder.create<dtensor::ConstraintOp>(
-        next.get().getLoc(), next.get(),
+    OpBuilder builder(next->getOwner());
+    next->set(builder.create<dtensor::ConstraintOp>(
+        next->get().getLoc(), next->get(),
         dtensor::LayoutAttr::get(function.getContext(), *layout)));
   }
   function.removeResultAttr(
-      result, StringAttr::get(function.getContext(), dtensor::writtenAttr));
+      next->getOperandNumber(),
+      StringAttr::get(function.getContext(), dtensor::writtenAttr));
 }
 
 } // namespace
 
+/// The constraints that lay next values of arguments out as the arguments are:
+/// they belong to those.
+static llvm::DenseSet<Operation *>
+constraintsOfNextValues(mlir::func::FuncOp function) {
+  llvm::DenseSet<Operation *> constraints;
+  for (BlockArgument argument : function.getArguments())
+    if (OpOperand *next = nextValue(function, argument.getArgNumber()))
+      if (auto constraint = next->get().getDefiningOp<dtensor::ConstraintOp>();
+          constraint &&
+          givenLayout(constraint.getType()) == givenLayout(argument.getType()))
+        constraints.insert(constraint);
+  return constraints;
+}
+
 std::vector<LayoutAnnotation> annotationsOf(mlir::func::FuncOp function) {
   std::vector<LayoutAnnotation> annotations;
   addArguments(function, annotations);
+  const llvm::DenseSet<Operation *> ofArguments =
+      constraintsOfNextValues(function);
   unsigned number = 0;
   function.walk([&](dtensor::ConstraintOp constraint) {
-    if (std::optional<Layout> layout = givenLayout(constraint.getType())) {
+    if (std::optional<Layout> layout = givenLayout(constraint.getType());
+        layout && !ofArguments.contains(constraint)) {
       const std::string text =
           "constraint at " + locationText(constraint.getLoc());
       annotations.push_back({text, *layout, {}, number, {text}});

@@ -43,18 +43,18 @@ std::string layoutText(const std::optional<Layout> &layout) {
   return layout ? layout->spec_string() : "no layout";
 }
 
-std::string_view goalText(Suggestion::Goal goal) {
+std::string goalText(Suggestion::Goal goal) {
   switch (goal) {
   case Suggestion::Goal::Time:
-    return "to save time";
+    return "save time";
   case Suggestion::Goal::Bytes:
-    return "to send less";
+    return "send less";
   case Suggestion::Goal::Memory:
-    return "to save memory";
+    return "save memory";
   case Suggestion::Goal::Contract:
     break;
   }
-  return "to keep the contract";
+  return "keep the contract";
 }
 
 std::string suggestionsText(const LayoutAdvice &advice) {
@@ -64,12 +64,18 @@ std::string suggestionsText(const LayoutAdvice &advice) {
                ? "no change of one annotation saves anything\n"
                : "no change of one annotation keeps the contract\n";
   std::string text;
-  for (const auto &[goal, change] : suggestions) {
+  for (size_t i = 0; i < suggestions.size(); ++i) {
+    const auto &[goal, change] = suggestions[i];
+    text += (text.empty() || text.back() == '\n' ? "to " : " and ") +
+            goalText(goal);
+    // Goals that one change helps most share a line.
+    if (i + 1 < suggestions.size() && suggestions[i + 1].change == change)
+      continue;
     const LayoutAnnotation &annotation = advice.annotations[change.annotation];
-    text += fmt::format("{}: {} with {} instead of {}; {}\n", goalText(goal),
-                        annotation.text, layoutText(change.layout),
-                        layoutText(annotation.layout),
-                        costsText(advice.costs, change.costs));
+    text +=
+        fmt::format(": {} with {} instead of {}; {}\n", annotation.text,
+                    layoutText(change.layout), layoutText(annotation.layout),
+                    costsText(advice.costs, change.costs));
     if (change.layout)
       text += fmt::format("    {}\n", layoutForms(*change.layout));
   }

@@ -22,7 +22,8 @@ Status advise(const TargetOptions &options, const std::string &text) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   registerStableHLODialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  // The search for automatic layouts begins at several places at once.
+  mlir::MLIRContext context(registry);
   auto module = readProgram(text, options.input, &context, options.function);
   if (!module)
     return module.error();

@@ -13,6 +13,7 @@ namespace meshloom {
 class Compiled; // Core/Compiled.h
 class ConcreteFunction;
 struct MachineModel; // Core/MachineModel.h
+struct LayoutAdvice;
 struct Prediction;   // Core/Prediction.h
 namespace detail {
 class TracedFunction;
@@ -143,6 +144,8 @@ private:
   detail::capturedValues(const ConcreteFunction &function);
   friend Prediction predict(const ConcreteFunction &function,
                             const MachineModel &machine);
+  friend LayoutAdvice suggest(const ConcreteFunction &function,
+                              const std::string &machine);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };

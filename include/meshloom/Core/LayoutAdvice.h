@@ -44,6 +44,7 @@ struct AnnotationChange {
   size_t annotation = 0; ///< an index into LayoutAdvice::annotations
   std::optional<Layout> layout;
   StepCosts costs; ///< of the program with the change
+  bool operator==(const AnnotationChange &) const = default;
 };
 
 /// The one change that is best for a goal.
