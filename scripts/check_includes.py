@@ -80,6 +80,8 @@ TABLE = {
         {"Core"},
         {"Core", "Predict", "Runtime/Plan", "Support", "fmt", "json"},
     ),
+    # Programs that are compiled and predicted with changed annotations.
+    "Advice": ({"Core", "Compiler"}, COMPILER | {"Compiler", "Predict"}),
     "Runtime/Transport": (
         {"Core", "Runtime"},
         {"Core", "Runtime", "fmt", "system"},
@@ -137,7 +139,17 @@ TABLE = {
     "API": (
         {"Core"},
         DIALECTS
-        | {"Autodiff", "Compiler", "Engine", "Explain", "Lanes", "Math", "Predict", "Runtime"}
+        | {
+            "Advice",
+            "Autodiff",
+            "Compiler",
+            "Engine",
+            "Explain",
+            "Lanes",
+            "Math",
+            "Predict",
+            "Runtime",
+        }
         | {"Runtime/Backends/PJRT", "Cluster", "Support", "fmt"},
     ),
     "Data": (USER, USER | {"Support", "fmt", "json", "zlib", "protobuf", "system"}),

@@ -8,6 +8,7 @@
 
 #include "meshloom/API/Explain.h"
 #include "meshloom/API/Predict.h"
+#include "meshloom/Advice/Advice.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/SubAxis.h"
 #include "meshloom/Explain/Explain.h"
@@ -251,6 +252,15 @@ void write_explanation(const ConcreteFunction &function,
   const MachineModel model =
       check(loadMachineModel(machine), "write_explanation");
   writeExplanation(askedOf(function.get()), function.name(), path, &model);
+}
+
+LayoutAdvice suggest(const ConcreteFunction &function,
+                     const std::string &machine) {
+  Running running;
+  onlyProgram(function.get(), "suggest");
+  auto [module, options] = askedOf(function.get()).front();
+  options.machine = check(loadMachineModel(machine), "suggest");
+  return check(adviseLayouts(module, options), "suggest");
 }
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {

@@ -9,6 +9,7 @@
 #include "Targets.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
+#include "meshloom/Compiler/Annotations.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -216,14 +217,6 @@ LogicalResult checkTypes(FuncOp func) {
   return success();
 }
 
-/// A module with only `func` in it.
-OwningOpRef<ModuleOp> isolate(FuncOp func) {
-  auto module = func->getParentOfType<ModuleOp>();
-  OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
-  (*result)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
-  result->push_back(func.clone());
-  return result;
-}
 } // namespace
 
 Result<FuncOp> meshloom::functionToCompile(ModuleOp module,
@@ -282,7 +275,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     return Error("a deterministic program runs on virtual CPUs only: in which "
                  "order others add is theirs");
   auto copyFunction = [&] {
-    OwningOpRef<ModuleOp> copy = isolate(*function);
+    OwningOpRef<ModuleOp> copy = copyAlone(*function);
     if (options.deterministic)
       (*copy->getOps<FuncOp>().begin())
           ->setAttr(deterministicAttr, mlir::UnitAttr::get(context));

@@ -2,9 +2,7 @@
 // Tries changes of single annotations on copies of the function.
 #include "ContractAdvice.h"
 
-#include "meshloom/ControlFlow/SourceLocation.h"
-#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
-#include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Compiler/Annotations.h"
 #include "meshloom/Layout/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -21,102 +19,16 @@ namespace {
 /// takes some 50 ms each.
 constexpr size_t mostTries = 200;
 
-/// A layout that the user gave, by its place in a function: an argument, or a
-/// constraint in the order of a walk.
-struct Annotation {
-  std::string text; ///< "argument 'x'", as reasons of collectives name it
-  Layout layout;
-  bool isArgument;
-  size_t index;
-};
-
-/// A value with another layout; nothing: without one.
-struct Change {
-  const Annotation *annotation;
-  std::optional<Layout> layout;
-
-  /// "argument 'x' has the layout [*, y] instead of [x, *]".
-  std::string text() const {
-    return fmt::format("{}{} has {} instead of {}",
-                       annotation->isArgument ? "" : "the ", annotation->text,
-                       layout ? "the layout " + layout->spec_string()
-                              : std::string("no layout"),
-                       annotation->layout.spec_string());
-  }
-};
-
-std::vector<Annotation> annotationsOf(mlir::func::FuncOp function) {
-  std::vector<Annotation> annotations;
-  for (BlockArgument argument : function.getArguments()) {
-    const unsigned index = argument.getArgNumber();
-    auto name = function.getArgAttrOfType<StringAttr>(index, dtensor::nameAttr);
-    if (std::optional<Layout> layout = givenLayout(argument.getType());
-        layout && isa<RankedTensorType>(argument.getType()))
-      annotations.push_back({name ? fmt::format("argument '{}'", name.str())
-                                  : fmt::format("argument #{}", index),
-                             *layout, true, index});
-  }
-  size_t index = 0;
-  function.walk([&](dtensor::ConstraintOp constraint) {
-    if (std::optional<Layout> layout = givenLayout(constraint.getType()))
-      annotations.push_back(
-          {"constraint at " + locationText(constraint.getLoc()), *layout, false,
-           index});
-    ++index;
-  });
-  return annotations;
-}
-
-std::vector<Change> changesOf(const Annotation &annotation) {
-  const Layout &layout = annotation.layout;
-  const Mesh &mesh = layout.mesh();
-  std::vector<Change> changes{{&annotation, std::nullopt}};
-  auto add = [&](Layout candidate) {
-    if (candidate != layout)
-      changes.push_back({&annotation, std::move(candidate)});
+/// "argument 'x' has the layout [*, y] instead of [x, *]".
+std::string changeText(const LayoutAnnotation &annotation,
+                       const std::optional<Layout> &layout) {
+  auto text = [](const std::optional<Layout> &layout) {
+    return layout ? layout->spec_string() : std::string("no layout");
   };
-  add(Layout::replicated(mesh, layout.rank()));
-  for (unsigned dim = 0; dim < layout.rank(); ++dim)
-    for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
-      Layout::DimAxes axes(layout.rank());
-      axes[dim] = {axis};
-      if (Result<Layout> cut = Layout::get(mesh, std::move(axes)))
-        add(std::move(*cut));
-    }
-  return changes;
-}
-
-void apply(const Change &change, mlir::func::FuncOp function) {
-  auto changed = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return RankedTensorType::get(
-        tensor.getShape(), tensor.getElementType(),
-        change.layout
-            ? dtensor::LayoutAttr::get(type.getContext(), *change.layout)
-            : Attribute());
-  };
-  if (change.annotation->isArgument) {
-    BlockArgument argument =
-        function.getArgument(unsigned(change.annotation->index));
-    argument.setType(changed(argument.getType()));
-  } else {
-    size_t index = 0;
-    dtensor::ConstraintOp found;
-    function.walk([&](dtensor::ConstraintOp constraint) {
-      if (index++ == change.annotation->index)
-        found = constraint;
-    });
-    if (change.layout) {
-      found.getResult().setType(changed(found.getType()));
-    } else {
-      found.replaceAllUsesWith(found.getOperand());
-      found.erase();
-    }
-  }
-  Block &body = function.getBody().front();
-  function.setFunctionType(
-      mlir::FunctionType::get(function.getContext(), body.getArgumentTypes(),
-                              body.getTerminator()->getOperandTypes()));
+  return fmt::format(
+      "{}{} {} {}{} instead of {}", annotation.constraint ? "the " : "",
+      annotation.text, annotation.arguments.size() > 1 ? "have" : "has",
+      layout ? "the layout " : "", text(layout), text(annotation.layout));
 }
 
 /// The predicted time of a step of `function`, which it partitions; nothing
@@ -146,27 +58,36 @@ std::string contractAdvice(mlir::func::FuncOp function,
   mlir::ScopedDiagnosticHandler silence(context, [&](mlir::Diagnostic &) {
     return success(std::this_thread::get_id() == thread);
   });
-  const std::vector<Annotation> annotations = annotationsOf(function);
-  auto isBlamed = [&](const Annotation &annotation) {
-    return llvm::any_of(findings.causes, [&](StringRef cause) {
-      return cause.contains(annotation.text + " ");
+  if (failed(exposeAnnotations(function->getParentOfType<ModuleOp>())))
+    return "no annotation can be changed";
+  const std::vector<LayoutAnnotation> annotations = annotationsOf(function);
+  auto isBlamed = [&](const LayoutAnnotation &annotation) {
+    return llvm::any_of(annotation.sources, [&](const std::string &source) {
+      return llvm::any_of(findings.causes, [&](StringRef cause) {
+        return cause.contains(source + " ");
+      });
     });
+  };
+  struct Change {
+    const LayoutAnnotation *annotation;
+    std::optional<Layout> layout;
   };
   std::vector<Change> changes;
   for (const bool blamed : {true, false})
-    for (const Annotation &annotation : annotations)
-      if (isBlamed(annotation) == blamed)
-        llvm::append_range(changes, changesOf(annotation));
+    for (const LayoutAnnotation &annotation : annotations)
+      if (isBlamed(annotation) == blamed) {
+        if (annotation.layout)
+          changes.push_back({&annotation, std::nullopt});
+        for (Layout &layout : layoutsNear(function, annotation))
+          changes.push_back({&annotation, std::move(layout)});
+      }
   const size_t tries = std::min(changes.size(), mostTries);
   const Change *best = nullptr;
   Cost bestTime = 0;
   for (const Change &change : ArrayRef(changes).take_front(tries)) {
-    auto original = function->getParentOfType<ModuleOp>();
-    OwningOpRef<ModuleOp> module = ModuleOp::create(original.getLoc());
-    (*module)->setDiscardableAttrs(original->getDiscardableAttrDictionary());
-    mlir::func::FuncOp copy = function.clone();
-    module->push_back(copy);
-    apply(change, copy);
+    OwningOpRef<ModuleOp> module = copyAlone(function);
+    mlir::func::FuncOp copy = *module->getOps<mlir::func::FuncOp>().begin();
+    annotate(copy, *change.annotation, change.layout);
     std::optional<Cost> time = predictedTime(copy, partition);
     if (time && (!best || *time < bestTime)) {
       best = &change;
@@ -177,7 +98,7 @@ std::string contractAdvice(mlir::func::FuncOp function,
     return fmt::format(
         "the program keeps its contract if {}; a step then takes "
         "a predicted {}",
-        best->text(), formatTime(bestTime));
+        changeText(*best->annotation, best->layout), formatTime(bestTime));
   return tries < changes.size()
              ? fmt::format("none of the {} first changes of one annotation "
                            "keeps the contract",

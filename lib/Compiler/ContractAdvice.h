@@ -9,13 +9,12 @@
 
 namespace meshloom {
 
-/// A sentence that names the one annotation of `function` whose change keeps
-/// the contract at the lowest predicted time, or says that there is none. Each
-/// argument and constraint with a layout is tried without it, whole on every
-/// device, and cut along each one dim over each one axis, by partitioning a
-/// copy of the function; annotations that `findings` blames come first, and a
-/// fixed number of copies is tried. `function`, the only one in its module, is
-/// left as it is.
+/// Returns a sentence that names the one annotation of `function` whose change
+/// keeps the contract at the lowest predicted time, or says that there is none.
+/// Each change of an annotation (Annotations.h) is tried by partitioning a copy
+/// of the function; annotations that `findings` blames come first, and a fixed
+/// number of copies is tried. `function` is the only one in its module; its
+/// meshes and variables are replaced.
 std::string contractAdvice(mlir::func::FuncOp function,
                            const PartitionOptions &partition,
                            const ContractFindings &findings);

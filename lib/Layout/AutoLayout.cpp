@@ -5,13 +5,13 @@
 #include "FunctionGraph.h"
 #include "LaidOut.h"
 #include "LayoutFlow.h"
-#include "LayoutReport.h"
 
 #include "meshloom/ControlFlow/ReturnTypes.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
+#include "meshloom/Layout/LayoutReport.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 #include "meshloom/Layout/Search/LayoutStarts.h"
@@ -43,15 +43,18 @@ private:
     mlir::func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    FailureOr<Mesh> mesh = meshOf(function);
-    if (failed(mesh) || failed(expectOneBlock(function)))
+    FailureOr<std::vector<Mesh>> meshes = meshesFor(function);
+    if (failed(meshes) || failed(expectOneBlock(function)))
       return signalPassFailure();
     findOpenArguments();
-    if (mesh->size() == 1 || open.empty())
+    if (meshes->front().size() == 1 || open.empty())
       return;
     if (reconsider)
       forgetLayouts(function);
-    std::vector<Plan> plans = planFrom(startsOn(*mesh));
+    std::vector<std::vector<Layout>> starts;
+    for (const Mesh &candidate : *meshes)
+      llvm::append_range(starts, startsOn(candidate));
+    std::vector<Plan> plans = planFrom(starts);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
@@ -59,14 +62,15 @@ private:
     Plan best = bestOf(plans);
     improve(best);
     if (memory > 0 && best.peak > memory) {
-      function.emitError("no layouts were found in which a device holds at "
-                         "most ")
+      mlir::emitError(function.getLoc(),
+                      "no layouts were found in which a device holds at "
+                      "most ")
           << int64_t(memory) << " bytes; those that take least take "
           << best.peak
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
-    report(best, plans.size(), most);
+    report(best, meshes->size(), plans.size(), most);
     forgetWrittenLayouts(function, best.arguments);
     layOut(function, best.arguments);
     matchReturnTypes(function);
@@ -95,24 +99,44 @@ private:
     }
   }
 
-  /// The function's mesh, or the option's for a program of one device.
-  FailureOr<Mesh> meshOf(mlir::func::FuncOp function) {
+  /// The meshes that may be chosen: the function's, or the option's for a
+  /// program of one device.
+  FailureOr<std::vector<Mesh>> meshesFor(mlir::func::FuncOp function) {
     FailureOr<Mesh> named = onlyMesh(function);
-    if (failed(named) || mesh.empty())
-      return named;
+    if (failed(named))
+      return failure();
+    if (mesh.empty())
+      return std::vector{*named};
+    int64_t devices = 0;
+    if (!StringRef(mesh).getAsInteger(10, devices))
+      return meshesOf(devices, *named);
     Result<Mesh> parsed = Mesh::from_string("|" + mesh + "|*CPU");
     Result<Mesh> axes =
         parsed ? Mesh::get({parsed->axes().begin(), parsed->axes().end()})
                : parsed;
     if (!axes)
-      return function.emitError("'")
+      return mlir::emitError(function.getLoc(), "'")
              << std::string(mesh)
              << "' is not a mesh: " << axes.error().message();
     if (named->size() > 1 && !(*named == *axes))
-      return function.emitError("the program is on mesh ")
+      return mlir::emitError(function.getLoc(), "the program is on mesh ")
              << named->spec_string() << ", not on the mesh "
              << axes->spec_string() << " that the option names";
-    return *axes;
+    return std::vector{*axes};
+  }
+
+  /// The meshes of so many devices for a program on mesh `named`.
+  FailureOr<std::vector<Mesh>> meshesOf(int64_t devices, const Mesh &named) {
+    constexpr int64_t mostDevices = 1'000'000;
+    if (devices < 2 || devices > mostDevices)
+      return mlir::emitError(getOperation().getLoc(), "layouts over ")
+             << devices << " devices were asked for; expected 2 to "
+             << mostDevices;
+    if (named.size() > 1 && named.size() != devices)
+      return mlir::emitError(getOperation().getLoc(), "the program is on mesh ")
+             << named.spec_string() << ", which has " << named.size()
+             << " devices, not the " << devices << " that the option names";
+    return named.size() > 1 ? std::vector{named} : meshesOfDevices(devices);
   }
 
   void findOpenArguments() {
@@ -254,9 +278,10 @@ private:
     }
   }
 
-  /// Notes for --explain what was found. `most`: the cost of the most expensive
-  /// of the plans that the starts came to.
-  void report(const Plan &plan, size_t starts, Cost most) {
+  /// Notes for --explain what was found, on how many meshes and from how many
+  /// starts. `most`: the cost of the most expensive of the plans that the
+  /// starts came to.
+  void report(const Plan &plan, size_t meshes, size_t starts, Cost most) {
     mlir::func::FuncOp function = getOperation();
     std::vector<NamedLayout> layouts;
     for (auto [number, layout] : llvm::zip_equal(open, plan.arguments)) {
@@ -266,8 +291,12 @@ private:
           {name ? name.str() : "#" + std::to_string(number), layout});
     }
     Builder builder(&getContext());
+    const std::string chosen =
+        meshes > 1 ? "mesh " + plan.arguments.front().mesh().spec_string() +
+                         ", the best of " + std::to_string(meshes) + "; "
+                   : "";
     SmallVector<Attribute> lines{builder.getStringAttr(
-        "predicted " + formatTime(plan.cost) + " a step, " +
+        chosen + "predicted " + formatTime(plan.cost) + " a step, " +
         std::to_string(plan.peak) +
         " bytes per device at the peak; the best of " + std::to_string(starts) +
         " starts, which came to up to " + formatTime(most))};

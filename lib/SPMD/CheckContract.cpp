@@ -59,25 +59,6 @@ std::string describe(const Allowance &total) {
                      *total.bytes);
 }
 
-/// Returns the limit that the group exceeds; empty where the contract allows
-/// what it sends.
-std::string breach(const Contract &contract, const UseGroup &group) {
-  const Allowance &total = group.total;
-  auto allowance = llvm::find_if(contract, [&](const Allowance &candidate) {
-    return areAlike(candidate, total);
-  });
-  if (allowance == contract.end())
-    return "no " + kindAndAxes(total);
-  auto exceeds = [](std::optional<int64_t> sent, std::optional<int64_t> limit) {
-    return limit && (!sent || *sent > *limit);
-  };
-  if (exceeds(total.count, allowance->count))
-    return fmt::format("{} of them", *allowance->count);
-  if (exceeds(total.bytes, allowance->bytes))
-    return fmt::format("{} bytes", *allowance->bytes);
-  return "";
-}
-
 /// Reports what the group sends beyond the contract, with the causes.
 void report(const UseGroup &group, const std::string &allowed) {
   const Location where = group.uses.front().op->getLoc();
@@ -129,7 +110,8 @@ private:
     if (!*contract)
       return;
     for (const UseGroup &group : groups)
-      if (std::string allowed = breach(**contract, group); !allowed.empty()) {
+      if (std::string allowed = breach(**contract, group.total);
+          !allowed.empty()) {
         report(group, allowed);
         signalPassFailure();
         if (findings)
@@ -142,6 +124,23 @@ private:
   ContractFindings *const findings; ///< null: nobody asks for them
 };
 } // namespace
+
+std::string breach(const Contract &contract, const Allowance &sent) {
+  auto allowance = llvm::find_if(contract, [&](const Allowance &candidate) {
+    return areAlike(candidate, sent);
+  });
+  if (allowance == contract.end())
+    return "no " + kindAndAxes(sent);
+  auto exceeds = [](std::optional<int64_t> number,
+                    std::optional<int64_t> limit) {
+    return limit && (!number || *number > *limit);
+  };
+  if (exceeds(sent.count, allowance->count))
+    return fmt::format("{} of them", *allowance->count);
+  if (exceeds(sent.bytes, allowance->bytes))
+    return fmt::format("{} bytes", *allowance->bytes);
+  return "";
+}
 
 std::unique_ptr<mlir::Pass> createCheckContract(ContractFindings &findings) {
   return std::make_unique<CheckContractPass>(&findings);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --target=cpu, --target=cuda and --target=stablehlo, --contract, --predict and
+// Chooses what to do with a program, and compiles it for --target=cpu,
+// --target=cuda and --target=stablehlo, --contract, --predict and
 // --explain=FILE.
 #include "Targets.h"
 
@@ -106,6 +107,9 @@ CompileOptions optionsToPredict(const TargetOptions &options,
   compileOptions.target = machine.sharedMemory ? "cpu" : "cuda";
   compileOptions.function = options.function;
   compileOptions.makeCode = false;
+  if (options.autoLayout)
+    compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .mesh = options.mesh};
   return compileOptions;
 }
 
@@ -135,9 +139,6 @@ Result<Compiled> compileText(const TargetOptions &options,
     compileOptions.explain = [explanation](const Explanation &explained) {
       *explanation = explained;
     };
-  if (options.autoLayout)
-    compileOptions.autoLayout = {.memory = *options.autoLayout,
-                                 .mesh = options.mesh};
   // Only to be seen.
   compileOptions.optimizeKernels = false;
   if (lowered)
@@ -168,6 +169,10 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
+  if (options.suggest ||
+      (options.target.empty() && options.contract.empty() && !options.predict &&
+       !options.writesExplanation()))
+    return advise(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
   const std::vector<std::string> names = targetNames();

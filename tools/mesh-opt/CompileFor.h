@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mesh-opt --target, --contract, --predict, --what-if and --explain=FILE:
-// compile a program, instead of running passes.
+// mesh-opt --target, --contract, --predict, --what-if, --suggest, --auto-layout
+// and --explain=FILE: compile a program, instead of running passes.
 #pragma once
 
 #include "meshloom/Core/Compiled.h"
@@ -25,11 +25,13 @@ struct TargetOptions {
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
-  std::string mesh;     ///< of automatic layouts, where the program names none
+  /// Of automatic layouts, where the program names none.
+  std::string mesh;
   std::string contract; ///< the file of --contract; empty: none
   bool updateContract = false;
   bool predict = false;
   std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
+  bool suggest = false;
 
   /// Returns whether the explanation is a file.
   bool writesExplanation() const { return !explain.empty() && explain != "-"; }
@@ -55,6 +57,11 @@ Status writePrediction(const TargetOptions &options, const Compiled &compiled,
 /// size of the range that is a doubling of the first one. Prints a table, and
 /// writes a picture to options.output unless that is the standard output.
 Status predictRange(const TargetOptions &options, const std::string &text);
+
+/// --suggest, and --auto-layout alone: writes the layouts of the program in
+/// `text`, and with --suggest the costs of changes, as text, or to
+/// options.output as JSON.
+Status advise(const TargetOptions &options, const std::string &text);
 
 /// The part for TPUs: `text` is the program.
 Status compileForTPU(const TargetOptions &options, const std::string &text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-opt: runs Meshloom's passes, and the usual upstream ones, on a .mlir
 // file. Its options are those of every mlir-opt; `mesh-opt --help` lists
-// Meshloom's first. With --target, --contract, --predict, --what-if or
-// --explain=FILE it compiles the program: see CompileFor.h.
+// Meshloom's first. With --target, --contract, --predict, --what-if, --suggest,
+// --auto-layout or --explain=FILE it compiles the program: see CompileFor.h.
 
 #include "CompileFor.h"
 
@@ -64,30 +64,38 @@ static llvm::cl::opt<std::string> targetFlag(
 static llvm::cl::opt<std::string> machineFlag(
     "machine", llvm::cl::cat(options),
     llvm::cl::desc(
-        "With --target, --contract, --predict, --what-if or --explain=FILE, "
-        "the machine model: "
+        "Where the program is compiled (--target, --predict, ...), the machine "
+        "model: "
         "shared-memory, ring, ring-latency, gpu:h100, tpu:v5e:2x4, ..., or a "
         "JSON file. Default: the target's"),
     llvm::cl::value_desc("name or file"));
 static llvm::cl::opt<std::string> functionFlag(
     "function", llvm::cl::cat(options),
-    llvm::cl::desc("With --target, --contract, --predict, --what-if or "
-                   "--explain=FILE, the "
-                   "function to compile; default: main, or the only function"),
+    llvm::cl::desc(
+        "Where the program is compiled (--target, --predict, ...), "
+        "the function to compile; default: main, or the only function"),
     llvm::cl::value_desc("name"));
-static llvm::cl::opt<int64_t> autoLayoutFlag(
+static llvm::cl::opt<std::string> autoLayoutFlag(
     "auto-layout", llvm::cl::cat(options), llvm::cl::ValueOptional,
-    llvm::cl::init(-1),
-    llvm::cl::desc("With --target, --contract, --predict or --explain=FILE, "
-                   "lay out the arguments that "
-                   "nobody laid out so that a step takes the least time, and "
-                   "a device holds at most so many bytes; 0: any number"),
+    llvm::cl::desc(
+        "Lay out the arguments that nobody laid out so that a step takes the "
+        "least time on --machine, a ring unless named, and a device holds at "
+        "most so many bytes. Prints the layouts, and -o FILE.json writes them, "
+        "unless another option says what to compile for"),
     llvm::cl::value_desc("bytes"));
 static llvm::cl::opt<std::string> meshFlag(
     "mesh", llvm::cl::cat(options),
     llvm::cl::desc("With --auto-layout, the mesh of a program that names none, "
-                   "as in x=2,y=4"),
+                   "as in x=2,y=4, or a number of devices, whose best mesh is "
+                   "found"),
     llvm::cl::value_desc("axes"));
+static llvm::cl::opt<bool> suggestFlag(
+    "suggest", llvm::cl::cat(options),
+    llvm::cl::desc("Predict the program for --machine, a ring unless named, "
+                   "with changes of single layout annotations. Prints the ones "
+                   "that save the most time, bytes sent and memory, or keep "
+                   "the program's contract, and the next best layout of each "
+                   "annotation. -o FILE.json writes all changes"));
 static llvm::cl::opt<bool> timingFlag(
     "timing", llvm::cl::cat(options),
     llvm::cl::desc("With --target, print to the standard error where the time "
@@ -168,17 +176,24 @@ static mlir::MlirOptMainConfig configuration() {
   });
 }
 
-/// Writes the files that the options of --target ask for.
-static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
-                                         const std::string &input,
-                                         const std::string &output,
-                                         mlir::MLIRContext &context) {
-  mlir::PassManager passes(&context);
-  if (failed(config.setupPassPipeline(passes)) || !passes.empty())
-    return meshloom::Error(
-        "--target, --contract, --predict, --what-if and --explain=FILE compile "
-        "with passes of their own: name none beside them");
-  if ((predictFlag || !whatIfFlag.empty()) && !targetFlag.empty())
+/// Returns the bytes per device that --auto-layout allows, 0: any number;
+/// nothing without the option.
+static meshloom::Result<std::optional<int64_t>> autoLayoutBytes() {
+  if (!autoLayoutFlag.getNumOccurrences())
+    return std::optional<int64_t>();
+  int64_t bytes = 0;
+  if (!autoLayoutFlag.empty() &&
+      (llvm::StringRef(autoLayoutFlag).getAsInteger(10, bytes) || bytes < 0))
+    return meshloom::Error("--auto-layout=" + autoLayoutFlag +
+                           ": expected the bytes that a device may hold, or "
+                           "no value for any number");
+  return std::optional(bytes);
+}
+
+/// Returns an error where options ask for different compilations.
+static meshloom::Status checkOptions() {
+  const bool predicts = predictFlag || !whatIfFlag.empty();
+  if (predicts && !targetFlag.empty())
     return meshloom::Error(
         "--predict and --what-if compile for --machine: name "
         "no --target beside them");
@@ -186,6 +201,14 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
     return meshloom::Error(
         "--what-if predicts for several meshes and --predict "
         "for the program's own: give one of them");
+  if (suggestFlag && (predicts || !targetFlag.empty() ||
+                      !contractFlag.empty() || !explainFlag.empty()))
+    return meshloom::Error("--suggest compiles for --machine by itself: name "
+                           "no --target, --contract, --predict, --what-if or "
+                           "--explain=FILE beside it");
+  if (updateContractFlag && contractFlag.empty())
+    return meshloom::Error("--update-contract needs the file that it writes: "
+                           "name it with --contract");
   if (!explainFlag.empty()) {
     if (!whatIfFlag.empty() || llvm::StringRef(targetFlag).starts_with("tpu:"))
       return meshloom::Error("--explain=FILE explains one program whose steps "
@@ -195,14 +218,29 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
     if (meshloom::Status ok = meshloom::checkExplanationPath(explainFlag); !ok)
       return ok;
   }
-  if (updateContractFlag && contractFlag.empty())
-    return meshloom::Error("--update-contract needs the file that it writes: "
-                           "name it with --contract");
+  if (!meshFlag.empty() && !autoLayoutFlag.getNumOccurrences())
+    return meshloom::Error("--mesh is for --auto-layout: give that too");
+  return meshloom::Success();
+}
+
+/// Writes the files that the options of --target ask for.
+static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
+                                         const std::string &input,
+                                         const std::string &output,
+                                         mlir::MLIRContext &context) {
+  mlir::PassManager passes(&context);
+  if (failed(config.setupPassPipeline(passes)) || !passes.empty())
+    return meshloom::Error(
+        "--target, --contract, --predict, --what-if, --suggest, --auto-layout "
+        "and --explain=FILE compile with passes of their own: name none beside "
+        "them");
+  if (meshloom::Status status = checkOptions(); !status)
+    return status;
+  auto autoLayout = autoLayoutBytes();
+  if (!autoLayout)
+    return autoLayout.error();
   const bool isText = explainFlag.getNumOccurrences() && explainFlag.empty();
   const std::string explanation = isText ? "-" : explainFlag.getValue();
-  std::optional<int64_t> autoLayout;
-  if (autoLayoutFlag.getNumOccurrences())
-    autoLayout = std::max<int64_t>(autoLayoutFlag, 0);
   return meshloom::opt::compileFor({.target = targetFlag,
                                     .machine = machineFlag,
                                     .function = functionFlag,
@@ -210,12 +248,13 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
                                     .input = input,
                                     .output = output,
                                     .explain = explanation,
-                                    .autoLayout = autoLayout,
+                                    .autoLayout = *autoLayout,
                                     .mesh = meshFlag,
                                     .contract = contractFlag,
                                     .updateContract = updateContractFlag,
                                     .predict = predictFlag,
-                                    .whatIf = whatIfFlag});
+                                    .whatIf = whatIfFlag,
+                                    .suggest = suggestFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -263,7 +302,8 @@ static int run(int argc, char **argv) {
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
       updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
-      !explainFlag.empty()) {
+      suggestFlag || autoLayoutFlag.getNumOccurrences() ||
+      meshFlag.getNumOccurrences() || !explainFlag.empty()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

@@ -33,6 +33,7 @@ struct Options {
   /// "-": the explanation goes to the standard output; else the file of a page
   /// or of its facts; empty: not asked for.
   std::string explain;
+  bool suggest = false;
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;

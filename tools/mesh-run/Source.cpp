@@ -2,6 +2,7 @@
 // Parsing, compiling and verifying .mlir programs.
 #include "Source.h"
 
+#include "meshloom/Advice/Advice.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -10,6 +11,7 @@
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Interpreter/Interpreter.h"
+#include "meshloom/Support/AdviceFile.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/LLVM.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -99,6 +101,13 @@ Result<Compiled> Source::compile(std::string_view target,
     llvm::errs() << text << "\n";
   };
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
+  compileOptions.explain = nullptr; // it was printed
+  if (compiled && options.suggest) {
+    Result<LayoutAdvice> advice = adviseLayouts(*impl->module, compileOptions);
+    if (!advice)
+      return advice.error();
+    llvm::outs() << adviceText(*advice);
+  }
   llvm::outs().flush();
   return compiled;
 }

@@ -140,10 +140,10 @@ Status load(Loaded &loaded, Compiled compiled, const Options &options) {
 }
 
 Status loadSaved(Loaded &loaded, const Options &options) {
-  if (options.verify || !options.explain.empty() ||
+  if (options.verify || !options.explain.empty() || options.suggest ||
       !options.emitProgram.empty() || !options.function.empty())
-    return Error("--verify, --explain, --function and --emit-program need the "
-                 "program's source; '" +
+    return Error("--verify, --explain, --suggest, --function and "
+                 "--emit-program need the program's source; '" +
                  options.program + "' is a compiled one");
   Result<std::string> bytes = readFile(options.program);
   if (!bytes)
@@ -575,9 +575,10 @@ void addOptions(CLI::App &app, Options &options) {
       ->default_str("0")
       ->allow_extra_args(false);
   app.add_option(
-      "--mesh", options.mesh,
-      "With --auto-layout, the mesh of a program that names none, as "
-      "in x=2,y=4");
+         "--mesh", options.mesh,
+         "With --auto-layout, the mesh of a program that names none, as "
+         "in x=2,y=4, or a number of devices, whose best mesh is found")
+      ->needs("--auto-layout");
   app.add_flag(
       "--deterministic", options.deterministic,
       "Give the same bits for every mesh, layout, memory and number of "
@@ -626,6 +627,11 @@ void addOptions(CLI::App &app, Options &options) {
       "--explain=FILE.html writes a page that shows the program, its layouts, "
       "collectives, memory and time, and with --profile what was measured; "
       "FILE.json writes the facts of that page");
+  app.add_flag(
+      "--suggest", options.suggest,
+      "Print the changes of one layout annotation that save the most time, "
+      "bytes sent and memory on the machine, and what the next best layout of "
+      "each annotation costs");
   app.add_flag("--private-memories", options.privateMemories,
                "Give each device its own memory, so that collectives copy");
   app.add_flag("--print-callbacks", options.printCallbacks,

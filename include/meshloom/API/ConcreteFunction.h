@@ -13,6 +13,7 @@ namespace meshloom {
 class Compiled; // Core/Compiled.h
 class ConcreteFunction;
 struct MachineModel; // Core/MachineModel.h
+struct LayoutAdvice;
 struct Prediction;   // Core/Prediction.h
 namespace detail {
 class TracedFunction;
@@ -148,6 +149,8 @@ private:
   friend void write_explanation(const ConcreteFunction &function,
                                 const std::filesystem::path &path,
                                 const std::string &machine);
+  friend LayoutAdvice suggest(const ConcreteFunction &function,
+                              const std::string &machine);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshloom/API/ConcreteFunction.h"
+#include "meshloom/Core/LayoutAdvice.h"
 #include "meshloom/Core/Prediction.h"
 
 namespace meshloom {
@@ -26,5 +27,19 @@ Prediction predict(const ConcreteFunction &function,
 ///     ps\n";
 Prediction predict(const ConcreteFunction &function,
                    const std::string &machine);
+
+/// The layouts of the arguments and variables of `function` and its costs on
+/// another machine, with those of each change of one layout:
+/// `suggestions()` has the changes that save the most time, bytes and memory,
+/// or keep the contract, `nextBest()` what the next best layout of each one
+/// costs. Compiles again for each change, at most 200 times, and runs nothing.
+/// Throws meshloom::Error if there is no such machine, if it cannot have the
+/// devices of the function's mesh, or if the function is on one device or on
+/// several sets of devices.
+///
+///     for (auto &[goal, change] : suggest(step, "gpu:h100").suggestions())
+///       std::cout << name(goal) << ": " << change.costs.time << " ps\n";
+LayoutAdvice suggest(const ConcreteFunction &function,
+                     const std::string &machine);
 
 } // namespace meshloom

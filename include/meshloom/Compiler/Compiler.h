@@ -34,7 +34,8 @@ struct AutomaticLayouts {
   int64_t memory = 0;
   /// Layouts that arguments have are a start, and may change.
   bool reconsider = false;
-  /// The mesh of a program that names none, as in "x=2,y=4".
+  /// The mesh of a program that names none, as in "x=2,y=4", or a number of
+  /// devices, whose best mesh is found.
   std::string mesh = "";
 };
 

@@ -44,7 +44,7 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
   Option<std::string> mesh{
       *this, "mesh",
       llvm::cl::desc("with auto-layout, the mesh of a program that names none, "
-                     "as in x=2,y=4")};
+                     "as in x=2,y=4, or a number of devices")};
   Option<int64_t> combineBytes{
       *this, "combine-bytes",
       llvm::cl::desc("bytes that a combined collective may have on a device; "

@@ -123,7 +123,9 @@ def AutoLayout : Pass<"dtensor-auto-layout", "::mlir::func::FuncOp"> {
     many: what a result needs to become the next step's argument counts.
 
     The mesh is that of the layouts in the program, or the module's
-    `dtensor.mesh`; a program of one device takes `mesh`.
+    `dtensor.mesh`; a program of one device takes `mesh`. Where that is a number
+    of devices, meshes of one and of two axes are tried, and the cheapest plan
+    decides.
 
     With `memory`, no plan is taken whose peak is more bytes per device; it is an
     error where none is found. Layouts of arguments that the user gave stand; with
@@ -151,7 +153,8 @@ def AutoLayout : Pass<"dtensor-auto-layout", "::mlir::func::FuncOp"> {
     Option<"reconsider", "reconsider", "bool", "false",
            "layouts that arguments have are a start and may change">,
     Option<"mesh", "mesh", "std::string", "\"\"",
-           "the mesh of a program that names none, as in x=2,y=4">
+           "the mesh of a program that names none, as in x=2,y=4, or a number of "
+           "devices">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }

@@ -22,6 +22,9 @@ namespace meshloom {
 /// function instead of printing it.
 std::unique_ptr<mlir::Pass>
 createExplainCollectives(std::function<void(const Explanation &)> report);
+/// Returns the limit of a contract that the collectives of one kind and axes
+/// exceed, in words; empty where the contract allows them.
+std::string breach(const Contract &contract, const Allowance &sent);
 /// The findings of --spmd-check-contract about one function.
 struct ContractFindings {
   Contract tightest; ///< what the function just keeps

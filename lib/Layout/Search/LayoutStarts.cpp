@@ -96,6 +96,16 @@ static Layout layoutBy(std::span<const Role> roles, const Mesh &mesh,
   return *Layout::get(mesh, std::move(dims));
 }
 
+std::vector<Mesh> meshesOfDevices(int64_t devices) {
+  constexpr size_t mostMeshes = 12;
+  std::vector<Mesh> meshes{*Mesh::get({{"x", devices}})};
+  for (int64_t minor = 2; minor < devices && meshes.size() < mostMeshes;
+       ++minor)
+    if (devices % minor == 0)
+      meshes.push_back(*Mesh::get({{"x", devices / minor}, {"y", minor}}));
+  return meshes;
+}
+
 std::vector<std::vector<Layout>>
 layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments) {
   std::vector<std::vector<Layout>> starts;

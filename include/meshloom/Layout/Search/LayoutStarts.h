@@ -16,6 +16,11 @@ struct OpenArgument {
   bool isState = false;
 };
 
+/// Returns the meshes that are tried for a number of devices: one axis "x", then
+/// two axes "x" and "y", the smaller "y" first. There are at most 12, so that
+/// numbers with many divisors take no longer: those with the smallest "y".
+std::vector<Mesh> meshesOfDevices(int64_t devices);
+
 /// Returns lists with one layout for each argument. A search that begins with
 /// each of them finds what people write by hand: in every list each mesh axis
 /// has one role. It cuts nothing; or the inputs along their first dim (data

@@ -9,6 +9,10 @@
 
 namespace meshloom {
 
+/// Returns the name with `*` for each number in it that is not part of a word:
+/// "layers.*.w1".
+std::string namePattern(const std::string &name);
+
 struct NamedLayout {
   std::string name;
   Layout layout;

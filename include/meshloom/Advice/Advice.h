@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Predicts what changes of single layout annotations save or cost.
+#pragma once
+
+#include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/LayoutAdvice.h"
+
+namespace meshloom {
+
+/// Whether changes are tried, which takes as many compilations.
+enum class Changes : uint8_t { Tried, NotTried };
+
+/// Compiles one function of `module`, which is left as it is, for
+/// `options.machine`, and predicts it with each change of one annotation: a
+/// layout one axis away, whole on each device, or none. With
+/// `options.autoLayout` the layouts that are found are annotations too, and
+/// each keeps a layout. Large programs have fewer changes tried; those of large
+/// tensors come first. No code is generated, and nothing runs. What
+/// `options.explain` writes is about the program as it is. Fails where the
+/// program cannot be compiled or predicted, and where it is on one device.
+Result<LayoutAdvice> adviseLayouts(mlir::ModuleOp module,
+                                   const CompileOptions &options,
+                                   Changes changes = Changes::Tried);
+
+} // namespace meshloom
