@@ -169,9 +169,8 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
-  if (options.suggest ||
-      (options.target.empty() && options.contract.empty() && !options.predict &&
-       !options.writesExplanation()))
+  if (options.suggest || (options.target.empty() && options.contract.empty() &&
+                          !options.predict && !options.writesExplanation()))
     return advise(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
