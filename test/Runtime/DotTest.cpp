@@ -174,6 +174,18 @@ TYPED_TEST(DotTest, VectorsByMatrices) {
   }
 }
 
+// A few rows by a large matrix whose rows are contiguous, and the transposed
+// product; widths that leave columns behind vectors, more terms than are added
+// at once, and as many as leave terms behind those that are.
+TYPED_TEST(DotTest, FewRowsByLargeMatrices) {
+  for (int64_t rows : {1, 2, 3, 4})
+    for (int order : {0, 1, 5, 7, 8}) {
+      expectDot<TypeParam>(1, rows, 77, 301, 1, order, false);
+      expectDot<TypeParam>(1, 77, rows, 301, 1, order, false);
+      expectDot<TypeParam>(2, rows, 19, 4100, 1, order, false);
+    }
+}
+
 // Contractions that are summed in blocks.
 TYPED_TEST(DotTest, ManyTerms) {
   for (int order : {0, 3, 5})

@@ -195,6 +195,7 @@ private:
 /// place, what is there becomes a term of the place's sum.
 template <typename T>
 void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
+  using Add = CombineBy<ReduceKind::Sum>;
   constexpr uint8_t most = PairwiseSums<T>::BLOCK / 2;
   const LibraryOperand &result = alike.result;
   const WindowPart part = alike.part(result.strides);
@@ -202,7 +203,8 @@ void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
   SumsOfPlaces<T> sums(part, places.count);
   std::vector<uint8_t> large;
   uint8_t *numbers = temporary(large, size_t(places.count)); // of each place
-  const bool inOrder = alike.windows.mayOverlap();
+  const bool inOrder = alike.windows.mayOverlap(),
+             isOneNumber = elementCount(part.extent) == 1;
   const int64_t step = alike.step();
   alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
     Offset placeOf[IndexedWindows::BLOCK], others[IndexedWindows::BLOCK];
@@ -211,23 +213,32 @@ void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
       alike.windows.readOffsets(block, result.strides, others);
     const Offset *offsets = places.areOffsets ? placeOf : others;
     const T *from = alike.first<T>(part, block);
+    const auto count = size_t(block.count);
     size_t begin = 0;
     auto addBefore = [&](size_t end) {
-      combineWindows<CombineBy<ReduceKind::Sum>>(
-          part, to, from + int64_t(begin) * step, step,
-          WindowOffsets(offsets + begin, end - begin), inOrder);
+      combineWindows<Add>(part, to, from + int64_t(begin) * step, step,
+                          WindowOffsets(offsets + begin, end - begin), inOrder);
       begin = end;
     };
-    const auto count = size_t(block.count);
-    forEachPresent(WindowOffsets(placeOf, count), [&](size_t i) {
+    /// Counts update i. Updates before it are added first where the place's
+    /// block is complete.
+    auto countUpdate = [&](size_t i, auto addFirst) {
       uint8_t &number = numbers[placeOf[i]];
       if (number == most) [[unlikely]] {
-        addBefore(i);
+        addFirst(i);
         sums.take(placeOf[i], to + offsets[i]);
         number = 0;
       }
       ++number;
-    });
+    };
+    const WindowOffsets present(placeOf, count);
+    if (isOneNumber)
+      return forEachPresent(present, [&](size_t i) {
+        countUpdate(i, [](size_t) {});
+        T &number = to[offsets[i]];
+        number = Add::apply(number, from[int64_t(i) * step]);
+      });
+    forEachPresent(present, [&](size_t i) { countUpdate(i, addBefore); });
     addBefore(count);
   });
   sums.finish();

@@ -25,7 +25,7 @@ void ExchangeRun::begin(const Work &work) {
 
 Status ExchangeRun::end(const Work &work) {
   std::erase(underWay, work.exchange);
-  const Status ended =
+  Status ended =
       calls[work.exchange].end(*communicator, memoryOf(work.exchange));
   if (ended)
     return ended;
