@@ -100,7 +100,8 @@ Json FactWriter::cuts() const {
 }
 
 /// Collectives are in the same order in both, but a program may have lost some
-/// whose values nothing used.
+/// whose values nothing used. The reason of a combined one is those of all its
+/// values.
 int FactWriter::collectiveOf(const Step &step) {
   auto *collective = std::get_if<CollectiveStep>(&step);
   if (!collective)
@@ -109,7 +110,7 @@ int FactWriter::collectiveOf(const Step &step) {
     const ExplainedCollective &candidate = explanation.collectives[i];
     if (isTaken[i] || candidate.first().kind != collective->kind ||
         candidate.values.size() != collective->moves.size() ||
-        candidate.values.front().reason != collective->reason)
+        !collective->reason.starts_with(candidate.values.front().reason))
       continue;
     isTaken[i] = true;
     return int(i);

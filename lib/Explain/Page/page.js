@@ -170,8 +170,8 @@ function showHeader() {
   if (program.measured) facts["Time of a run, measured"] = timeText(program.measured.time_ns * 1000);
   document.getElementById("summary").replaceChildren(...Object.entries(facts).map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
-  document.getElementById("axes").replaceChildren(...program.axes.map((axis, i) =>
-    element("span", { class: "axis", role: "listitem", style: `color:${axisColor(i)}` }, `${axis.name}=${axis.size}`)),
+  document.getElementById("axes").replaceChildren(...program.axes.map((axis) =>
+    element("span", { class: "axis", role: "listitem", style: `color:${program.axisColor(axis.name)}` }, `${axis.name}=${axis.size}`)),
     ...[program.meshes, ...program.not_as_asked.map((note) => `Not as asked: ${note}`)]
       .filter(Boolean).map((text) => element("p", {}, text)));
 }
@@ -190,10 +190,8 @@ function showCollectives() {
     .sort((a, b) => total(b.collective) - total(a.collective));
   const makeRow = ({ collective, number }) => [
     stepOf.has(number) ? element("button", { onclick: () => graph.show(stepOf.get(number)) }, collective.kind) : collective.kind,
-    element("span", {}, collective.axes.map((name) => {
-      const index = program.axes.findIndex((axis) => axis.name === name);
-      return element("span", { class: "axis", style: `color:${axisColor(index < 0 ? undefined : index)}` }, name);
-    })),
+    element("span", {}, collective.axes.map((name) =>
+      element("span", { class: "axis", style: `color:${program.axisColor(name)}` }, name))),
     bytesText(collective.bytes_sent), timeText(collective.time_ps),
     collective.executions === undefined ? "decided by its loop" : String(collective.executions),
     element("details", {}, element("summary", {}, collective.values[0].consumer || collective.values[0].type), causes(collective)),
