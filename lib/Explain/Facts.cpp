@@ -61,10 +61,11 @@ int FactWriter::cutOf(const BufferDecl &decl, unsigned dim) {
   for (int64_t shard = 0, n = decl.layout.num_shards(dim);
        cut.size() < size_t(n); ++shard)
     cut.push_back(blockOf(decl.shape[dim], axes, program.mesh, shard));
-  const auto found = std::ranges::find(intervals, cut);
-  if (found == intervals.end())
+  const auto number =
+      int(std::ranges::find(intervals, cut) - intervals.begin());
+  if (number == int(intervals.size()))
     intervals.push_back(std::move(cut));
-  return int(found - intervals.begin());
+  return number;
 }
 
 Json FactWriter::tensors() {

@@ -111,15 +111,25 @@ def _compile(program: Any, args: tuple, kwargs: dict, machine: str) -> tuple[str
     return text, json.loads(contract)
 
 
-def explain(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> str:
+def explain(
+    program: Any,
+    *args: Any,
+    machine: str = "ring",
+    page: str | os.PathLike | None = None,
+    **kwargs: Any,
+) -> str:
     """Returns which collectives a program needs, why, and its predicted memory and time.
 
     `program` is a jitted function, which is lowered for `args` and `kwargs`, or a lowered
     program. `machine` is a machine model: "ring" (devices with memories of their own),
-    "shared-memory", "gpu:h100", "tpu:v5e:2x4", or the path of a JSON file. Raises ValueError
-    where the program cannot be compiled or the machine cannot have its devices,
-    FileNotFoundError where there is no mesh-opt.
+    "shared-memory", "gpu:h100", "tpu:v5e:2x4", or the path of a JSON file. `page` is the path
+    of a file that ends in .html: a page that shows all of it is written there (docs/Explain.md).
+    Raises ValueError where the program cannot be compiled, the machine cannot have its devices
+    or the page cannot be written, FileNotFoundError where there is no mesh-opt.
     """
+    if page is not None:
+        path = pathlib.Path(page).absolute()
+        _run(program, args, kwargs, [f"--machine={machine}", f"--explain={path}"], "none")
     flags = ["--predict", f"--machine={machine}", "--explain"]
     return _run(program, args, kwargs, flags, "none")[0]
 

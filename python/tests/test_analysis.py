@@ -40,6 +40,19 @@ def test_explanation_names_the_cause():
     assert "at program:" in text
 
 
+def test_explanation_writes_a_page(tmp_path):
+    page = tmp_path / "sum.html"
+    assert "all_reduce sum over [x]" in meshloom.explain(SUM, page=page)
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert '"kind":"all_reduce"' in text
+
+
+def test_page_with_a_different_ending_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="expected a file that ends in .html"):
+        meshloom.explain(SUM, page=tmp_path / "sum.txt")
+
+
 def test_explanation_ends_with_the_prediction():
     text = meshloom.explain(SUM, machine="gpu:h100")
     assert "@main on 4 devices of gpu:h100" in text

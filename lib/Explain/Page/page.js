@@ -41,13 +41,14 @@ function showTensor(number) {
   const tensor = program.tensors[number], parts = program.parts(tensor);
   const writer = program.writer.get(number);
   const rangeText = (part) => `[${part.box.map(([begin, end]) => `${begin}:${end}`).join(", ")}]`;
+  details.replaceChildren();
   const list = element("p", { role: "status" }, "Choose a part to see its devices.");
   const choose = (part, box) => {
     details.querySelectorAll(".part").forEach((other) => other.classList.remove("selected"));
     box.classList.add("selected");
     list.textContent = `${rangeText(part)} is on ${countText(part.devices.length, "device")}: ${devicesText(part.devices)}`;
   };
-  details.replaceChildren(
+  filled(details, {}, [
     element("button", { onclick: () => graph.select(graph.selected) }, "Back to the step"),
     element("h3", { tabindex: "-1" }, `Tensor ${tensor.name || number}`),
     element("p", {}, layoutText(program, tensor)),
@@ -58,7 +59,7 @@ function showTensor(number) {
     partsPicture(tensor, parts, choose), list,
     element("details", {}, element("summary", {}, "The parts as a table"),
       longTable("Parts and their devices", ["Part", "Devices"], parts,
-        (part) => [element("code", {}, rangeText(part)), devicesText(part.devices)])));
+        (part) => [element("code", {}, rangeText(part)), devicesText(part.devices)]))]);
   details.querySelector("h3").focus({ preventScroll: true });
 }
 
