@@ -89,7 +89,7 @@
 // LOOP: = dtensor.matmul
 
 // A long list of equal parts is a fold of parts.
-// RUN: python3 -c "print('func.func @main(%%v0: tensor<8x8xf32>, %%w: tensor<8x8xf32>) -> tensor<8x8xf32> {\n' + ''.join(f'%%p{i} = dtensor.matmul %%v{i}, %%w : tensor<8x8xf32>\n%%v{i + 1} = dtensor.tanh %%p{i} : tensor<8x8xf32>\n' for i in range(12)) + 'return %%v12 : tensor<8x8xf32>\n}')" > %t.long.mlir
+// RUN: python3 -c "print('func.func @main(%%v0: tensor<8x8xf32>, %%w: tensor<8x8xf32>) -> tensor<8x8xf32> {\n' + ''.join(f'%%p{i} = dtensor.matmul %%v{i}, %%w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n%%v{i + 1} = dtensor.tanh %%p{i} : tensor<8x8xf32>\n' for i in range(12)) + 'return %%v12 : tensor<8x8xf32>\n}')" > %t.long.mlir
 // RUN: mesh-opt %t.long.mlir --explain=%t.long.json
 // RUN: FileCheck %s --check-prefix=LONG < %t.long.json
 // LONG: "fold": "repeat",
