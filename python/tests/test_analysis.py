@@ -139,6 +139,16 @@ def test_jitted_function_and_picture():
     assert "[0:8, 0:4] [8, 4] on device 0" in meshloom.visualize(x)
 
 
+@needs_jax
+def test_page_of_a_jitted_function_has_its_lines_of_python(tmp_path):
+    import jax
+    import jax.numpy as jnp
+
+    jitted = jax.jit(lambda x: jnp.sin(x).sum(0))  # this line is in the page
+    meshloom.explain(jitted, jnp.ones((8, 4)), page=tmp_path / "sine.html")
+    assert "this line is in the page" in (tmp_path / "sine.html").read_text()
+
+
 def test_picture_needs_a_sharding():
     with pytest.raises(TypeError, match="got a list"):
         meshloom.visualize([1, 2])

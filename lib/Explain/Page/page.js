@@ -153,6 +153,9 @@ function causes(collective) {
   });
 }
 
+/** Devices of one memory: their work and bytes are counted together. */
+const isShared = () => program.prediction.machine === "shared-memory";
+
 function showHeader() {
   const { prediction } = program;
   document.getElementById("title").textContent = prediction.program;
@@ -166,7 +169,7 @@ function showHeader() {
       + (prediction.fits ? "" : ", too little"),
     "Sent by a device": bytesText(prediction.bytes_sent),
     Collectives: String(prediction.collectives),
-    "Operations of a device": flopsText(prediction.flops),
+    [isShared() ? "Operations of all devices" : "Operations of a device"]: flopsText(prediction.flops),
   };
   if (program.measured) facts["Time of a run, measured"] = timeText(program.measured.time_ns * 1000);
   document.getElementById("summary").replaceChildren(...Object.entries(facts).map(([name, value]) =>
@@ -256,16 +259,15 @@ function timePicture(label, rows, events, end) {
 
 function showTimeline() {
   const { prediction, measured } = program;
-  const isShared = prediction.machine === "shared-memory";
   const events = prediction.steps.map((work) => ({
-    row: !isShared && work.bytes_sent > 0 ? 1 : 0, begin: work.begin_ps, time: work.time_ps, step: work.step, sends: work.bytes_sent > 0,
+    row: !isShared() && work.bytes_sent > 0 ? 1 : 0, begin: work.begin_ps, time: work.time_ps, step: work.step, sends: work.bytes_sent > 0,
   }));
   const end = Math.max(prediction.time_ps, ...events.map((event) => event.begin + event.time).slice(-1));
   const longest = [...prediction.steps].sort((a, b) => cost(b.step) - cost(a.step));
   section("timeline").replaceChildren(
     element("p", { class: "hint" }, `Every device does the same at the same time, so that one stands for all. Predicted: ${timeText(prediction.time_ps)}, `
       + `or ${timeText(prediction.serial_time_ps)} if collectives did not overlap with work. A loop shows its first turn.`),
-    timePicture("Predicted timeline", isShared ? ["All devices"] : ["Device", "Links"], events, end));
+    timePicture("Predicted timeline", isShared() ? ["All devices"] : ["Device", "Links"], events, end));
   if (measured) {
     const workers = [...new Set(measured.events.map((event) => event.worker))].sort((a, b) => a - b);
     section("timeline").append(
