@@ -61,10 +61,11 @@ int FactWriter::cutOf(const BufferDecl &decl, unsigned dim) {
   for (int64_t shard = 0, n = decl.layout.num_shards(dim);
        cut.size() < size_t(n); ++shard)
     cut.push_back(blockOf(decl.shape[dim], axes, program.mesh, shard));
-  const auto found = std::ranges::find(intervals, cut);
-  if (found == intervals.end())
+  const auto number =
+      int(std::ranges::find(intervals, cut) - intervals.begin());
+  if (number == int(intervals.size()))
     intervals.push_back(std::move(cut));
-  return int(found - intervals.begin());
+  return number;
 }
 
 Json FactWriter::tensors() {
@@ -100,7 +101,8 @@ Json FactWriter::cuts() const {
 }
 
 /// Collectives are in the same order in both, but a program may have lost some
-/// whose values nothing used.
+/// whose values nothing used. The reason of a combined one is those of all its
+/// values.
 int FactWriter::collectiveOf(const Step &step) {
   auto *collective = std::get_if<CollectiveStep>(&step);
   if (!collective)
@@ -109,7 +111,7 @@ int FactWriter::collectiveOf(const Step &step) {
     const ExplainedCollective &candidate = explanation.collectives[i];
     if (isTaken[i] || candidate.first().kind != collective->kind ||
         candidate.values.size() != collective->moves.size() ||
-        candidate.values.front().reason != collective->reason)
+        !collective->reason.starts_with(candidate.values.front().reason))
       continue;
     isTaken[i] = true;
     return int(i);

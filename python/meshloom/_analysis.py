@@ -65,8 +65,11 @@ def tool_path() -> pathlib.Path:
     )
 
 
-def _program(program: Any, args: tuple, kwargs: dict) -> bytes:
-    """The bytes of the StableHLO program that `program` stands for."""
+def _program(program: Any, args: tuple, kwargs: dict, with_lines: bool) -> bytes:
+    """The bytes of the StableHLO program that `program` stands for.
+
+    `with_lines`: its ops name their lines of Python.
+    """
     if isinstance(program, (str, bytes)):
         if args or kwargs:
             raise TypeError("a lowered program takes no arguments; a jitted function does")
@@ -80,15 +83,22 @@ def _program(program: Any, args: tuple, kwargs: dict) -> bytes:
             "expected a jitted function with its arguments, a lowered program, or StableHLO "
             f"as text or bytes, got a {type(program).__name__}"
         )
-    return program.as_text().encode()
+    return (program.as_text(debug_info=True) if with_lines else program.as_text()).encode()
 
 
-def _run(program: Any, args: tuple, kwargs: dict, flags: list[str], output: str) -> tuple[str, str]:
+def _run(
+    program: Any,
+    args: tuple,
+    kwargs: dict,
+    flags: list[str],
+    output: str,
+    with_lines: bool = False,
+) -> tuple[str, str]:
     """Returns what mesh-opt prints on a program, and the content of the file `output`.
 
     Flags name that file in the folder of the call as `{output}`.
     """
-    source = _program(program, args, kwargs)
+    source = _program(program, args, kwargs, with_lines)
     with tempfile.TemporaryDirectory(prefix="meshloom-") as folder:
         path = pathlib.Path(folder) / "program.mlir"
         path.write_bytes(source)
@@ -111,15 +121,26 @@ def _compile(program: Any, args: tuple, kwargs: dict, machine: str) -> tuple[str
     return text, json.loads(contract)
 
 
-def explain(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> str:
+def explain(
+    program: Any,
+    *args: Any,
+    machine: str = "ring",
+    page: str | os.PathLike | None = None,
+    **kwargs: Any,
+) -> str:
     """Returns which collectives a program needs, why, and its predicted memory and time.
 
     `program` is a jitted function, which is lowered for `args` and `kwargs`, or a lowered
     program. `machine` is a machine model: "ring" (devices with memories of their own),
-    "shared-memory", "gpu:h100", "tpu:v5e:2x4", or the path of a JSON file. Raises ValueError
-    where the program cannot be compiled or the machine cannot have its devices,
-    FileNotFoundError where there is no mesh-opt.
+    "shared-memory", "gpu:h100", "tpu:v5e:2x4", or the path of a JSON file. `page` is the path
+    of a file that ends in .html: a page that shows all of it is written there (docs/Explain.md).
+    Raises ValueError where the program cannot be compiled, the machine cannot have its devices
+    or the page cannot be written, FileNotFoundError where there is no mesh-opt.
     """
+    if page is not None:
+        path = pathlib.Path(page).absolute()
+        flags = [f"--machine={machine}", f"--explain={path}"]
+        _run(program, args, kwargs, flags, "none", with_lines=True)
     flags = ["--predict", f"--machine={machine}", "--explain"]
     return _run(program, args, kwargs, flags, "none")[0]
 

@@ -40,6 +40,19 @@ def test_explanation_names_the_cause():
     assert "at program:" in text
 
 
+def test_explanation_writes_a_page(tmp_path):
+    page = tmp_path / "sum.html"
+    assert "all_reduce sum over [x]" in meshloom.explain(SUM, page=page)
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert '"kind":"all_reduce"' in text
+
+
+def test_page_with_a_different_ending_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="expected a file that ends in .html"):
+        meshloom.explain(SUM, page=tmp_path / "sum.txt")
+
+
 def test_explanation_ends_with_the_prediction():
     text = meshloom.explain(SUM, machine="gpu:h100")
     assert "@main on 4 devices of gpu:h100" in text
@@ -124,6 +137,16 @@ def test_jitted_function_and_picture():
     x = jnp.ones((8, 4), device=NamedSharding(jax.make_mesh((1,), ("x",)), PartitionSpec("x")))
     meshloom.assert_collectives(jitted, x)
     assert "[0:8, 0:4] [8, 4] on device 0" in meshloom.visualize(x)
+
+
+@needs_jax
+def test_page_of_a_jitted_function_has_its_lines_of_python(tmp_path):
+    import jax
+    import jax.numpy as jnp
+
+    jitted = jax.jit(lambda x: jnp.sin(x).sum(0))  # this line is in the page
+    meshloom.explain(jitted, jnp.ones((8, 4)), page=tmp_path / "sine.html")
+    assert "this line is in the page" in (tmp_path / "sine.html").read_text()
 
 
 def test_picture_needs_a_sharding():

@@ -40,8 +40,6 @@ const timeText = (picoseconds) => scaled(picoseconds, ["ps", "ns", "µs", "ms", 
 const flopsText = (flops) => scaled(flops, ["flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop"]);
 const countText = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-const axisColor = (axis) => (axis === undefined ? "var(--axis-none)" : `var(--axis-${axis % 6})`);
-
 /** A program of the facts, with what follows from them. */
 class Program {
   constructor(facts) {
@@ -61,6 +59,14 @@ class Program {
 
   sends(id) {
     return (this.work.get(id)?.bytes_sent ?? 0) > 0;
+  }
+
+  /** The colour of an axis by its name; the parts of an axis ("x:(2)4") share it. */
+  axisColor(name) {
+    if (name === undefined) return "var(--axis-none)";
+    const whole = (text) => text.split(":(")[0];
+    const names = [...new Set(this.axes.map((axis) => whole(axis.name)))];
+    return `var(--axis-${names.indexOf(whole(name)) % 6})`;
   }
 
   coordinates(device) {
@@ -97,7 +103,7 @@ class Program {
 /** The layout of a tensor as text whose axes have their colours and names. */
 function layoutText(program, tensor) {
   const named = (axis) =>
-    element("span", { style: `color:${axisColor(axis)}` }, program.axes[axis].name);
+    element("span", { style: `color:${program.axisColor(program.axes[axis].name)}` }, program.axes[axis].name);
   const dims = tensor.shape.map((extent, dim) => [
     dim ? ", " : "",
     String(extent),

@@ -4,7 +4,7 @@
 // program of any size takes the time of what one sees of it.
 "use strict";
 
-const NODE_WIDTH = 210, NODE_HEIGHT = 46, GAP = 18, ROW_GAP = 30, HEAD = 30, MARGIN = 12;
+const NODE_WIDTH = 206, NODE_HEIGHT = 46, GAP = 14, ROW_GAP = 30, HEAD = 30, MARGIN = 12;
 
 class Graph {
   /** `onSelect` is called with the item that was selected. */
@@ -139,8 +139,9 @@ class Graph {
       style: `left:${item.left}px;top:${item.top}px;width:${item.width}px;height:${item.height}px`,
       onclick: () => { this.select(item); item.node.focus({ preventScroll: true }); },
       ondblclick: () => this.toggle(item),
-    }, element("span", {}, isFold ? (item.open ? "▾ " : "▸ ") : "", item.name),
-      item.open ? null : element("small", {}, tensor ? [layoutText(this.program, tensor), ` · ${sum}`] : sum));
+    }, element("span", { class: "name" }, element("span", {}, isFold ? (item.open ? "▾ " : "▸ ") : "", item.name),
+      element("small", {}, timeText(item.time))),
+      item.open ? null : element("small", {}, tensor ? layoutText(this.program, tensor) : sum.slice(sum.indexOf("·") + 2)));
     return item.node;
   }
 
@@ -159,7 +160,7 @@ class Graph {
       const x2 = item.left + item.width / 2, y2 = item.top, bend = Math.max(18, (y2 - y1) / 2);
       const path = svgElement("path", {
         d: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`,
-        stroke: axisColor(partial[0]?.axis ?? axes.flat()[0]),
+        stroke: this.program.axisColor(this.program.axes[partial[0]?.axis ?? axes.flat()[0]]?.name),
         class: partial.length ? "partial" : "",
       });
       return { path, source, item };

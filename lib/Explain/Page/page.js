@@ -41,13 +41,14 @@ function showTensor(number) {
   const tensor = program.tensors[number], parts = program.parts(tensor);
   const writer = program.writer.get(number);
   const rangeText = (part) => `[${part.box.map(([begin, end]) => `${begin}:${end}`).join(", ")}]`;
+  details.replaceChildren();
   const list = element("p", { role: "status" }, "Choose a part to see its devices.");
   const choose = (part, box) => {
     details.querySelectorAll(".part").forEach((other) => other.classList.remove("selected"));
     box.classList.add("selected");
     list.textContent = `${rangeText(part)} is on ${countText(part.devices.length, "device")}: ${devicesText(part.devices)}`;
   };
-  details.replaceChildren(
+  filled(details, {}, [
     element("button", { onclick: () => graph.select(graph.selected) }, "Back to the step"),
     element("h3", { tabindex: "-1" }, `Tensor ${tensor.name || number}`),
     element("p", {}, layoutText(program, tensor)),
@@ -58,7 +59,7 @@ function showTensor(number) {
     partsPicture(tensor, parts, choose), list,
     element("details", {}, element("summary", {}, "The parts as a table"),
       longTable("Parts and their devices", ["Part", "Devices"], parts,
-        (part) => [element("code", {}, rangeText(part)), devicesText(part.devices)])));
+        (part) => [element("code", {}, rangeText(part)), devicesText(part.devices)]))]);
   details.querySelector("h3").focus({ preventScroll: true });
 }
 
@@ -152,6 +153,9 @@ function causes(collective) {
   });
 }
 
+/** Devices of one memory: their work and bytes are counted together. */
+const isShared = () => program.prediction.machine === "shared-memory";
+
 function showHeader() {
   const { prediction } = program;
   document.getElementById("title").textContent = prediction.program;
@@ -165,13 +169,13 @@ function showHeader() {
       + (prediction.fits ? "" : ", too little"),
     "Sent by a device": bytesText(prediction.bytes_sent),
     Collectives: String(prediction.collectives),
-    "Operations of a device": flopsText(prediction.flops),
+    [isShared() ? "Operations of all devices" : "Operations of a device"]: flopsText(prediction.flops),
   };
   if (program.measured) facts["Time of a run, measured"] = timeText(program.measured.time_ns * 1000);
   document.getElementById("summary").replaceChildren(...Object.entries(facts).map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
-  document.getElementById("axes").replaceChildren(...program.axes.map((axis, i) =>
-    element("span", { class: "axis", role: "listitem", style: `color:${axisColor(i)}` }, `${axis.name}=${axis.size}`)),
+  document.getElementById("axes").replaceChildren(...program.axes.map((axis) =>
+    element("span", { class: "axis", role: "listitem", style: `color:${program.axisColor(axis.name)}` }, `${axis.name}=${axis.size}`)),
     ...[program.meshes, ...program.not_as_asked.map((note) => `Not as asked: ${note}`)]
       .filter(Boolean).map((text) => element("p", {}, text)));
 }
@@ -190,10 +194,8 @@ function showCollectives() {
     .sort((a, b) => total(b.collective) - total(a.collective));
   const makeRow = ({ collective, number }) => [
     stepOf.has(number) ? element("button", { onclick: () => graph.show(stepOf.get(number)) }, collective.kind) : collective.kind,
-    element("span", {}, collective.axes.map((name) => {
-      const index = program.axes.findIndex((axis) => axis.name === name);
-      return element("span", { class: "axis", style: `color:${axisColor(index < 0 ? undefined : index)}` }, name);
-    })),
+    element("span", {}, collective.axes.map((name) =>
+      element("span", { class: "axis", style: `color:${program.axisColor(name)}` }, name))),
     bytesText(collective.bytes_sent), timeText(collective.time_ps),
     collective.executions === undefined ? "decided by its loop" : String(collective.executions),
     element("details", {}, element("summary", {}, collective.values[0].consumer || collective.values[0].type), causes(collective)),
@@ -257,16 +259,15 @@ function timePicture(label, rows, events, end) {
 
 function showTimeline() {
   const { prediction, measured } = program;
-  const isShared = prediction.machine === "shared-memory";
   const events = prediction.steps.map((work) => ({
-    row: !isShared && work.bytes_sent > 0 ? 1 : 0, begin: work.begin_ps, time: work.time_ps, step: work.step, sends: work.bytes_sent > 0,
+    row: !isShared() && work.bytes_sent > 0 ? 1 : 0, begin: work.begin_ps, time: work.time_ps, step: work.step, sends: work.bytes_sent > 0,
   }));
   const end = Math.max(prediction.time_ps, ...events.map((event) => event.begin + event.time).slice(-1));
   const longest = [...prediction.steps].sort((a, b) => cost(b.step) - cost(a.step));
   section("timeline").replaceChildren(
     element("p", { class: "hint" }, `Every device does the same at the same time, so that one stands for all. Predicted: ${timeText(prediction.time_ps)}, `
       + `or ${timeText(prediction.serial_time_ps)} if collectives did not overlap with work. A loop shows its first turn.`),
-    timePicture("Predicted timeline", isShared ? ["All devices"] : ["Device", "Links"], events, end));
+    timePicture("Predicted timeline", isShared() ? ["All devices"] : ["Device", "Links"], events, end));
   if (measured) {
     const workers = [...new Set(measured.events.map((event) => event.worker))].sort((a, b) => a - b);
     section("timeline").append(
