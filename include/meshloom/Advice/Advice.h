@@ -16,8 +16,8 @@ enum class Changes : uint8_t { Tried, NotTried };
 /// `options.autoLayout` the layouts that are found are annotations too, and
 /// each keeps a layout. Large programs have fewer changes tried; those of large
 /// tensors come first. No code is generated, and nothing runs.
-/// `options.explain` gets the explanation of the program as it is. Fails where the
-/// program cannot be compiled or predicted, and where it is on one device.
+/// `options.explain` gets the explanation of the program as it is. Fails where
+/// the program cannot be compiled or predicted, and where it is on one device.
 Result<LayoutAdvice> adviseLayouts(mlir::ModuleOp module,
                                    const CompileOptions &options,
                                    Changes changes = Changes::Tried);
