@@ -54,7 +54,7 @@ private:
     std::vector<std::vector<Layout>> starts;
     for (const Mesh &candidate : *meshes)
       llvm::append_range(starts, startsOn(candidate));
-    std::vector<Plan> plans = planFrom(starts);
+    std::vector<Plan> plans = planFrom(promising(starts));
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
@@ -70,7 +70,7 @@ private:
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
-    report(best, meshes->size(), plans.size(), most);
+    report(best, meshes->size(), starts.size(), most);
     forgetWrittenLayouts(function, best.arguments);
     layOut(function, best.arguments);
     matchReturnTypes(function);
@@ -148,6 +148,21 @@ private:
         open.push_back(argument.getArgNumber());
   }
 
+  static OpenArgument::Kind kindOf(mlir::func::FuncOp function,
+                                   unsigned number) {
+    if (!nextValueOf(function, number))
+      return OpenArgument::Kind::Input;
+    BlockArgument argument = function.getArgument(number);
+    const SmallVector<int64_t> shape = dtensor::globalShape(argument.getType());
+    const bool isMoment = llvm::all_of(argument.getUsers(), [&](Operation *op) {
+      return llvm::all_of(op->getResultTypes(), [&](Type type) {
+        return isa<RankedTensorType>(type) &&
+               dtensor::globalShape(type) == shape;
+      });
+    });
+    return isMoment ? OpenArgument::Kind::Moment : OpenArgument::Kind::Weight;
+  }
+
   std::vector<std::vector<Layout>> startsOn(const Mesh &mesh) {
     mlir::func::FuncOp function = getOperation();
     std::vector<OpenArgument> arguments;
@@ -156,8 +171,8 @@ private:
     for (unsigned number : open) {
       Type type = function.getArgument(number).getType();
       SmallVector<int64_t> shape = dtensor::globalShape(type);
-      arguments.push_back({Shape(shape.begin(), shape.end()),
-                           nextValueOf(function, number).has_value()});
+      arguments.push_back(
+          {Shape(shape.begin(), shape.end()), kindOf(function, number)});
       std::optional<Layout> layout = givenLayout(type);
       isWritten |= layout.has_value();
       asWritten.push_back(
@@ -169,11 +184,51 @@ private:
     return starts;
   }
 
-  /// Returns what each start comes to; nothing where the program is wrong.
+  /// Returns the plans that the starts come to, with the starts themselves;
+  /// nothing where the program is wrong. The layouts that the search moves
+  /// arguments to are planned once more with arguments that stay, which is how
+  /// the program will be compiled.
   std::vector<Plan> planFrom(const std::vector<std::vector<Layout>> &starts) {
+    std::vector<Plan> plans = searchAll(starts, Arguments::Stay);
+    if (plans.empty())
+      return {};
+    std::vector<std::vector<Layout>> moved;
+    for (Plan &plan : searchAll(starts, Arguments::Move))
+      if (!llvm::is_contained(starts, plan.arguments) &&
+          !llvm::is_contained(moved, plan.arguments))
+        moved.push_back(std::move(plan.arguments));
+    llvm::append_range(plans, searchAll(moved, Arguments::Stay));
+    return plans;
+  }
+
+  /// How the open arguments are laid out: a search moves them or not, or none
+  /// is made, and the plan is that of propagation.
+  enum class Arguments { Move, Stay, Propagated };
+
+  /// Returns the starts whose propagated plans are best, so that searches take
+  /// no longer than 9 of them; the user's own layouts are always among them.
+  std::vector<std::vector<Layout>>
+  promising(std::vector<std::vector<Layout>> starts) {
+    constexpr size_t most = 9;
+    if (starts.size() <= most)
+      return starts;
+    std::vector<Plan> plans = searchAll(starts, Arguments::Propagated);
+    llvm::stable_sort(plans, [this](const Plan &plan, const Plan &other) {
+      return isBetter(plan, other);
+    });
+    starts.resize(1); // the user's own, or what cuts nothing
+    for (Plan &plan : plans)
+      if (starts.size() < most && plan.arguments != starts.front())
+        starts.push_back(std::move(plan.arguments));
+    return starts;
+  }
+
+  /// Searches from several lists of layouts; nothing where one fails.
+  std::vector<Plan> searchAll(const std::vector<std::vector<Layout>> &starts,
+                              Arguments arguments) {
     std::vector<std::optional<Plan>> found(starts.size());
     mlir::parallelFor(&getContext(), 0, starts.size(), [&](size_t start) {
-      found[start] = search(starts[start]);
+      found[start] = search(starts[start], arguments);
     });
     std::vector<Plan> plans;
     for (std::optional<Plan> &plan : found) {
@@ -205,7 +260,10 @@ private:
   void improve(Plan &plan) {
     constexpr int mostRounds = 4;
     for (int round = 0; round < mostRounds; ++round) {
-      std::optional<Plan> next = search(plan.arguments);
+      std::optional<Plan> next = search(plan.arguments, Arguments::Move);
+      if (!next || next->arguments == plan.arguments)
+        return;
+      next = search(next->arguments, Arguments::Stay);
       if (!next || !isBetter(*next, plan))
         return;
       plan = std::move(*next);
@@ -214,7 +272,8 @@ private:
 
   /// Propagates `start` through a copy of the function, and searches from there
   /// for the cheapest plan. Nothing where propagation fails.
-  std::optional<Plan> search(const std::vector<Layout> &start) {
+  std::optional<Plan> search(const std::vector<Layout> &start,
+                             Arguments arguments) {
     mlir::func::FuncOp function = getOperation();
     MLIRContext *context = &getContext();
     auto module = function->getParentOfType<mlir::ModuleOp>();
@@ -234,12 +293,18 @@ private:
     passes.addNestedPass<mlir::func::FuncOp>(createPropagateLayouts());
     if (failed(passes.run(*copy)))
       return std::nullopt;
-    SmallVector<int64_t> arguments(open.begin(), open.end());
+    SmallVector<int64_t> moving;
+    if (arguments == Arguments::Move)
+      moving.assign(open.begin(), open.end());
     trial->setAttr(dtensor::openArgumentsAttr,
-                   Builder(context).getDenseI64ArrayAttr(arguments));
+                   Builder(context).getDenseI64ArrayAttr(moving));
     FunctionGraph nodes;
     if (failed(nodes.build(trial, FunctionGraph::Steps::Repeated)))
       return std::nullopt;
+    if (arguments == Arguments::Propagated) {
+      const auto [cost, peak] = priceLayouts(nodes.graph, machine);
+      return Plan{start, cost.cost, peak};
+    }
     LayoutRefinement found = findLayouts(nodes.graph, machine, memory);
     Plan plan{{}, found.after.cost, found.peakAfter};
     for (unsigned number : open)

@@ -10,24 +10,30 @@ program may be of any platform. docs/JAX.md has examples.
 """
 
 from ._analysis import (
+    ArgumentLayout,
     CollectivesError,
     Collective,
     assert_collectives,
+    auto_layout,
     collectives,
     explain,
     predict,
+    suggest,
     tool_path,
 )
 from ._picture import visualize
 from ._platform import use
 
 __all__ = [
+    "ArgumentLayout",
     "Collective",
     "CollectivesError",
     "assert_collectives",
+    "auto_layout",
     "collectives",
     "explain",
     "predict",
+    "suggest",
     "tool_path",
     "use",
     "visualize",

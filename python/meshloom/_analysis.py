@@ -41,6 +41,18 @@ class Collective:
         return f"{self.kind} over [{', '.join(self.axes)}]: {count} in a step, {sent} bytes"
 
 
+@dataclasses.dataclass(frozen=True)
+class ArgumentLayout:
+    """The layout that was found for an argument, or for several with one name pattern."""
+
+    #: "argument 'x'", or "arguments 'layers.*.w'".
+    name: str
+    #: The numbers of the arguments.
+    arguments: tuple[int, ...]
+    #: For each dim None, an axis, or a tuple of axes: `PartitionSpec(*layout.spec)` is JAX's.
+    spec: tuple[None | str | tuple[str, ...], ...]
+
+
 def tool_path() -> pathlib.Path:
     """Returns the path of mesh-opt.
 
@@ -154,6 +166,52 @@ def predict(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> d
     """
     flags = ["--predict", f"--machine={machine}", "-o", "{output}"]
     return json.loads(_run(program, args, kwargs, flags, "prediction.json")[1])
+
+
+def auto_layout(
+    program: Any,
+    *args: Any,
+    mesh: dict[str, int] | int | None = None,
+    machine: str = "ring",
+    memory: int = 0,
+    **kwargs: Any,
+) -> list[ArgumentLayout]:
+    """Returns layouts of a program's arguments by which a step takes the least time.
+
+    `mesh` maps the names of axes to their sizes, or is a number of devices, whose best mesh
+    is found; None is the program's own. A device holds at most `memory` bytes at a time; 0
+    is any number. Arguments that have a sharding keep it. The other parameters and errors
+    are those of explain(); it is a ValueError too if no layouts keep to the memory.
+    """
+    flags = [f"--auto-layout={memory}", f"--machine={machine}", "-o", "{output}"]
+    if mesh is not None:
+        axes = mesh.items() if isinstance(mesh, dict) else ()
+        flags.append("--mesh=" + (",".join(f"{axis}={size}" for axis, size in axes) or str(mesh)))
+    plan = json.loads(_run(program, args, kwargs, flags, "plan.json")[1])
+
+    def dim(axes: list[str]) -> None | str | tuple[str, ...]:
+        return None if not axes else axes[0] if len(axes) == 1 else tuple(axes)
+
+    return [
+        ArgumentLayout(
+            entry["annotation"],
+            tuple(entry["arguments"]),
+            tuple(dim(axes) for axes in entry["layout"]["dims"]),
+        )
+        for entry in plan["annotations"]
+        if entry["arguments"]
+    ]
+
+
+def suggest(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> dict[str, Any]:
+    """Returns what changes of single layout annotations save or cost.
+
+    The dict is the object that `mesh-opt --suggest -o FILE.json` writes: "costs" of the
+    program, "suggestions" with the "goal" that each helps most, and "annotations" with the
+    "next_best" layout and all "changes". The parameters and errors are those of explain().
+    """
+    flags = ["--suggest", f"--machine={machine}", "-o", "{output}"]
+    return json.loads(_run(program, args, kwargs, flags, "advice.json")[1])
 
 
 def collectives(

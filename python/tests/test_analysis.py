@@ -68,6 +68,39 @@ def test_prediction_has_memory_and_time():
     assert prediction["fits"]
 
 
+# A product of many rows with a small matrix, which nobody laid out.
+PRODUCT = """
+module {
+  func.func @main(%arg0: tensor<4096x512xf32> {jax.arg_info = "x"},
+                  %arg1: tensor<512x512xf32> {jax.arg_info = "w"}) -> tensor<4096x512xf32> {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+        : (tensor<4096x512xf32>, tensor<512x512xf32>) -> tensor<4096x512xf32>
+    return %0 : tensor<4096x512xf32>
+  }
+}
+"""
+
+
+def test_layouts_are_found():
+    x, w = meshloom.auto_layout(PRODUCT, mesh={"data": 4})
+    assert x == meshloom.ArgumentLayout("argument 'x'", (0,), ("data", None))
+    assert w.spec == (None, None)
+    assert meshloom.auto_layout(PRODUCT, mesh=4)[0].spec == ("x", None)
+
+
+def test_layouts_that_do_not_fit_are_an_error():
+    with pytest.raises(ValueError, match="no layouts were found in which a device holds at most 9"):
+        meshloom.auto_layout(PRODUCT, mesh=4, memory=9)
+
+
+def test_change_of_one_annotation_is_suggested():
+    advice = meshloom.suggest(SUM)
+    assert advice["costs"]["bytes_sent"] == 24
+    assert {entry["goal"] for entry in advice["suggestions"]} >= {"bytes"}
+    assert advice["annotations"][0]["layout"]["partition_spec"] == "PartitionSpec('x', None)"
+    assert advice["annotations"][0]["next_best"]["bytes_sent"] == 0
+
+
 def test_machine_that_cannot_have_the_devices_is_an_error():
     with pytest.raises(ValueError, match="has 4 devices, and the machine tpu:v5e:2x4 has 8"):
         meshloom.predict(SUM, machine="tpu:v5e:2x4")

@@ -82,6 +82,7 @@ void compareWithOptimum(unsigned ops, bool chains, int64_t step) {
     }
   });
   EXPECT_GT(compared, 0);
+  std::cout << compared << " programs of " << ops << " ops are optimal\n";
 }
 
 } // namespace
@@ -96,20 +97,23 @@ TEST(AutoLayoutTest, ChainsAreOptimal) {
   compareWithOptimum(4, /*chains=*/true, 307);
   compareWithOptimum(5, /*chains=*/true, 2003);
   compareWithOptimum(6, /*chains=*/true, 20011);
+  compareWithOptimum(7, /*chains=*/true, 100003);
+  compareWithOptimum(8, /*chains=*/true, 1000003);
 }
 
 TEST(AutoLayoutTest, EachAxisHasARoleInAStart) {
   const Mesh mesh = *Mesh::get({{"x", 2}, {"y", 4}});
-  const std::vector<OpenArgument> arguments{{{16, 3}, /*isState=*/false},
-                                            {{4, 64}, /*isState=*/true},
-                                            {{7}, /*isState=*/true}};
+  const std::vector<OpenArgument> arguments{
+      {{16, 3}, OpenArgument::Kind::Input},
+      {{4, 64}, OpenArgument::Kind::Weight},
+      {{7}, OpenArgument::Kind::Weight}};
   std::vector<std::string> texts;
   for (const std::vector<Layout> &start : layoutStarts(mesh, arguments)) {
     std::string &text = texts.emplace_back();
     for (const Layout &layout : start)
       text += layout.spec_string();
   }
-  EXPECT_EQ(texts.size(), 16u);
+  EXPECT_EQ(texts.size(), 16u); // no dims are equally large
   EXPECT_EQ(texts.front(), "[*, *][*, *][*]");
   // Data parallel along x, the state cut along y; no axis divides 7.
   EXPECT_TRUE(std::ranges::count(texts, "[x, *][*, y][*]"));
@@ -121,7 +125,38 @@ TEST(AutoLayoutTest, ManyAxesHaveFewStarts) {
   for (const char *name : {"a", "b", "c", "d", "e", "f"})
     axes.push_back({name, 2});
   const Mesh mesh = *Mesh::get(axes);
-  const std::vector<OpenArgument> arguments{{{64, 64}, /*isState=*/false},
-                                            {{64, 64}, /*isState=*/true}};
-  EXPECT_LE(layoutStarts(mesh, arguments).size(), 64u);
+  const std::vector<OpenArgument> arguments{
+      {{64, 64}, OpenArgument::Kind::Input},
+      {{64, 64}, OpenArgument::Kind::Weight}};
+  EXPECT_LE(layoutStarts(mesh, arguments).size(), 72u);
+}
+
+TEST(AutoLayoutTest, MomentsAreCutAlone) {
+  const Mesh mesh = *Mesh::get({{"x", 2}});
+  const std::vector<OpenArgument> arguments{
+      {{16, 3}, OpenArgument::Kind::Input},
+      {{8, 8}, OpenArgument::Kind::Weight},
+      {{8, 8}, OpenArgument::Kind::Moment}};
+  std::vector<std::string> texts;
+  for (const std::vector<Layout> &start : layoutStarts(mesh, arguments)) {
+    std::string &text = texts.emplace_back();
+    for (const Layout &layout : start)
+      text += layout.spec_string();
+  }
+  EXPECT_EQ(texts.size(), 7u);
+  EXPECT_TRUE(std::ranges::count(texts, "[x, *][*, *][x, *]")); // ZeRO-1
+  // The first or the last one of equally large dims is cut.
+  EXPECT_TRUE(std::ranges::count(texts, "[x, *][x, *][x, *]"));
+  EXPECT_TRUE(std::ranges::count(texts, "[x, *][*, x][*, x]"));
+}
+
+TEST(AutoLayoutTest, MeshesOfANumberOfDevices) {
+  std::vector<std::string> texts;
+  for (const Mesh &mesh : meshesOfDevices(12))
+    texts.push_back(mesh.spec_string());
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"<x=12>", "<x=6, y=2>", "<x=4, y=3>",
+                                      "<x=3, y=4>", "<x=2, y=6>"}));
+  EXPECT_EQ(meshesOfDevices(7).size(), 1u);
+  EXPECT_EQ(meshesOfDevices(5040).size(), 12u);
 }

@@ -8,6 +8,7 @@
 #include "meshloom/API/Function.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Predict.h"
+#include "meshloom/API/Variable.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,6 +54,28 @@ TEST(WriteExplanationTest, TheFactsOfAFunctionAreWrittenUnderItsName) {
   EXPECT_THAT(text, HasSubstr("\"kind\": \"all_reduce\""));
   EXPECT_THROW(write_explanation(concrete, folder / "squares.txt"), Error);
   EXPECT_THROW(write_explanation(concrete, folder / "none/x.html"), Error);
+}
+
+TEST(PredictFunctionTest, TheLayoutOfAVariableIsSuggested) {
+  const Mesh mesh = create_mesh({{"x", 4}}, virtual_cpus(4));
+  // The product would gather the variable's rows.
+  DVariable w(distribute(ones({64, 64}), Layout({"x", UNSHARDED}, mesh)),
+              {.name = "w"});
+  auto product =
+      function([&](const Tensor &x) { return matmul(x, w.read_value()); });
+  const auto concrete = product.get_concrete_function(
+      distribute(ones({256, 64}), Layout({"x", UNSHARDED}, mesh)));
+  const LayoutAdvice advice = suggest(concrete, "ring");
+  EXPECT_EQ(advice.annotations.size(), 2u);
+  ASSERT_FALSE(advice.suggestions().empty());
+  const auto [goal, change] = advice.suggestions()[1];
+  EXPECT_EQ(goal, Suggestion::Goal::Bytes);
+  EXPECT_EQ(advice.annotations[change.annotation].text, "argument 'w'");
+  ASSERT_TRUE(change.layout);
+  EXPECT_EQ(change.layout->spec_string(), "[*, *]");
+  EXPECT_EQ(change.costs.bytesSent, 0);
+  EXPECT_EQ(advice.nextBest(change.annotation), change);
+  EXPECT_THROW((void)suggest(concrete, "no machine"), Error);
 }
 
 } // namespace

@@ -25,7 +25,7 @@ struct TargetOptions {
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
-  /// Of automatic layouts, where the program names none.
+  /// The mesh of automatic layouts, where the program names none.
   std::string mesh;
   std::string contract; ///< the file of --contract; empty: none
   bool updateContract = false;

@@ -15,9 +15,9 @@ enum class Changes : uint8_t { Tried, NotTried };
 /// layout one axis away, whole on each device, or none. With
 /// `options.autoLayout` the layouts that are found are annotations too, and
 /// each keeps a layout. Large programs have fewer changes tried; those of large
-/// tensors come first. No code is generated, and nothing runs. What
-/// `options.explain` writes is about the program as it is. Fails where the
-/// program cannot be compiled or predicted, and where it is on one device.
+/// tensors come first. No code is generated, and nothing runs.
+/// `options.explain` gets the explanation of the program as it is. Fails where
+/// the program cannot be compiled or predicted, and where it is on one device.
 Result<LayoutAdvice> adviseLayouts(mlir::ModuleOp module,
                                    const CompileOptions &options,
                                    Changes changes = Changes::Tried);

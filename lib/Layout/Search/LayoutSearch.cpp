@@ -398,6 +398,13 @@ LayoutRefinement findLayouts(const LayoutGraph &graph,
       });
 }
 
+LayoutPrice priceLayouts(const LayoutGraph &graph,
+                         const MachineModel &machine) {
+  const LayoutClusters clusters = findClusters(graph);
+  LayoutState state(graph, clusters, machine);
+  return {state.total(), state.peakBytes()};
+}
+
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
                                       const MachineModel &machine) {
   return refine(graph, machine, nullptr, Saving::Clear,

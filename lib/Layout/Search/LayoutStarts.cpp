@@ -8,33 +8,53 @@
 namespace meshloom {
 
 namespace {
-/// The dims that one mesh axis cuts.
+/// The dims that one mesh axis cuts. `LargestFirst` and `LargestLast` are the
+/// first and the last one of the dims that are largest.
 struct Role {
-  enum Dim { None, First, Last, Largest };
-  Dim inputs = None, state = None;
+  enum Dim { None, First, Last, LargestFirst, LargestLast };
+  Dim inputs = None, weights = None, moments = None;
   bool operator==(const Role &) const = default;
+
+  Dim dimOf(OpenArgument::Kind kind) const {
+    switch (kind) {
+    case OpenArgument::Kind::Weight:
+      return weights;
+    case OpenArgument::Kind::Moment:
+      return moments;
+    case OpenArgument::Kind::Input:
+      break;
+    }
+    return inputs;
+  }
 };
 } // namespace
 
 static std::vector<Role> possibleRoles(std::span<const OpenArgument> list) {
-  const bool hasState = std::ranges::any_of(list, &OpenArgument::isState);
-  const bool hasInputs = !std::ranges::all_of(list, &OpenArgument::isState);
+  using Kind = OpenArgument::Kind;
+  auto has = [&](Kind kind) {
+    return std::ranges::count(list, kind, &OpenArgument::kind) > 0;
+  };
   std::vector<Role> roles{{}};
-  if (hasInputs)
-    roles.push_back({Role::First, Role::None});
-  if (hasState)
-    roles.push_back({Role::None, Role::Largest});
-  if (hasState && hasInputs)
-    roles.push_back({Role::First, Role::Largest});
-  if (!hasState)
-    roles.push_back({Role::Last, Role::None});
+  if (has(Kind::Input))
+    roles.push_back({.inputs = Role::First});
+  if (!has(Kind::Weight)) {
+    roles.push_back({.inputs = Role::Last});
+    return roles;
+  }
+  for (Role::Dim dim : {Role::LargestFirst, Role::LargestLast}) {
+    roles.push_back({.weights = dim, .moments = dim});
+    if (has(Kind::Input))
+      roles.push_back({.inputs = Role::First, .weights = dim, .moments = dim});
+  }
+  if (has(Kind::Moment))
+    roles.push_back({.inputs = Role::First, .moments = Role::LargestFirst});
   return roles;
 }
 
 /// Returns which role each axis has, in each start.
 static std::vector<std::vector<Role>>
 assignments(const std::vector<Role> &roles, unsigned axes) {
-  constexpr unsigned fewAxes = 3;
+  constexpr unsigned fewAxes = 2;
   std::vector<std::vector<Role>> list;
   if (axes > fewAxes) {
     for (const Role &role : roles)
@@ -70,10 +90,11 @@ static std::optional<size_t> dimFor(Role::Dim wanted, const Shape &shape,
   for (size_t dim = 0; dim < shape.size() && wanted != Role::None; ++dim) {
     const bool divides =
         shape[dim] > 0 && shape[dim] % (parts[dim] * size) == 0;
-    const bool better =
-        !found || wanted == Role::Last ||
-        (wanted == Role::Largest &&
-         shape[dim] / parts[dim] > shape[*found] / parts[*found]);
+    const int64_t part = shape[dim] / parts[dim];
+    const int64_t before = found ? shape[*found] / parts[*found] : 0;
+    const bool better = !found || wanted == Role::Last ||
+                        (wanted == Role::LargestFirst && part > before) ||
+                        (wanted == Role::LargestLast && part >= before);
     if (divides && better)
       found = dim;
   }
@@ -86,9 +107,8 @@ static Layout layoutBy(std::span<const Role> roles, const Mesh &mesh,
   std::vector<int64_t> parts(argument.shape.size(), 1);
   for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
     const int64_t size = mesh.axes()[axis].size;
-    const Role::Dim wanted =
-        argument.isState ? roles[axis].state : roles[axis].inputs;
-    if (auto dim = dimFor(wanted, argument.shape, parts, size)) {
+    if (auto dim = dimFor(roles[axis].dimOf(argument.kind), argument.shape,
+                          parts, size)) {
       dims[*dim].push_back(axis);
       parts[*dim] *= size;
     }

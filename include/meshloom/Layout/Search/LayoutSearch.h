@@ -71,6 +71,13 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
 LayoutRefinement findLayouts(const LayoutGraph &graph,
                              const MachineModel &machine, int64_t memory);
 
+/// The costs of the layouts that a graph has.
+struct LayoutPrice {
+  Objective cost;
+  int64_t peak = 0; ///< bytes per device
+};
+LayoutPrice priceLayouts(const LayoutGraph &graph, const MachineModel &machine);
+
 /// The search of RefineLayouts: like `refineLayouts`, but where links count it
 /// saves little time for many bytes nowhere, and sends no more than the given
 /// layouts do.
