@@ -3,7 +3,8 @@
 // trained by Adam in a pipeline. Alone it runs on eight virtual CPUs; started
 // as `mesh-launch -n 2 pipeline` or `-n 4 pipeline`, the stages are in as many
 // processes. The losses of the first steps are compared with those of the model
-// on one device.
+// on one device. `pipeline FOLDER zero-bubble` writes the checkpoint to FOLDER
+// and takes that schedule instead of 1f1b; gpipe is a third one.
 #include <meshloom/Meshloom.h>
 
 #include <cmath>
@@ -78,7 +79,17 @@ Checkpoint::Objects objectsOf(const std::vector<PipelineStage> &stages) {
   return objects;
 }
 
-int run(const std::filesystem::path &folder) {
+PipelineSchedule scheduleOf(const std::string &name) {
+  if (name == "gpipe")
+    return PipelineSchedule::GPIPE;
+  if (name == "1f1b")
+    return PipelineSchedule::ONE_FORWARD_ONE_BACKWARD;
+  if (name == "zero-bubble")
+    return PipelineSchedule::ZERO_BUBBLE;
+  throw Error("expected the schedule gpipe, 1f1b or zero-bubble, got " + name);
+}
+
+int run(const std::filesystem::path &folder, PipelineSchedule schedule) {
   const int64_t perProcess = stageCount * devicesEach / num_clients();
   set_logical_device_configuration(
       list_physical_devices("CPU").front(),
@@ -86,8 +97,7 @@ int run(const std::filesystem::path &folder) {
   const auto [x, y] = spirals();
 
   const std::vector<PipelineStage> stages = makeStages();
-  const Pipeline model =
-      pipeline(stages, 4, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD);
+  const Pipeline model = pipeline(stages, 4, schedule);
   optimizers::Adam adam({.learning_rate = 0.01});
   auto step = function([&](const Tensor &points, const Tensor &labels) {
     auto [loss, gradients] = model.gradients(points, labels, meanLoss);
@@ -147,7 +157,8 @@ int run(const std::filesystem::path &folder) {
 
 int main(int argc, char **argv) {
   try {
-    return run(argc > 1 ? argv[1] : "pipeline-checkpoint");
+    return run(argc > 1 ? argv[1] : "pipeline-checkpoint",
+               scheduleOf(argc > 2 ? argv[2] : "1f1b"));
   } catch (const std::exception &error) {
     std::cerr << "pipeline: " << error.what() << '\n';
     return 1;

@@ -5,16 +5,24 @@
 #include "meshloom/API/Pipeline.h"
 
 #include "meshloom/Engine/DeviceSets.h"
+#include "meshloom/Engine/Errors.h"
 #include "meshloom/Engine/Processes.h"
 
+#include "meshloom/API/Create.h"
 #include "meshloom/API/Function.h"
 #include "meshloom/API/NameScope.h"
 #include "meshloom/API/Ops.h"
+#include "meshloom/API/Predict.h"
+#include "meshloom/Core/MachineModel.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
+#include "meshloom/Support/MachineModelFile.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <ranges>
+#include <set>
 
 namespace meshloom {
 using namespace detail;
@@ -22,25 +30,6 @@ using namespace detail;
 namespace {
 
 constexpr std::string_view pipelineOp = "pipeline";
-
-/// Returns the tasks of a stage, one after the other.
-std::vector<PipelineTask> tasksOfStage(int64_t stage, int64_t stages,
-                                       int64_t microbatches,
-                                       PipelineSchedule schedule) {
-  const int64_t ahead =
-      schedule == PipelineSchedule::GPIPE
-          ? microbatches
-          : std::min(stages - stage, microbatches); // before the first backward
-  std::vector<PipelineTask> tasks;
-  for (int64_t m = 0; m < ahead; ++m)
-    tasks.push_back({stage, m, false});
-  for (int64_t m = 0; m < microbatches; ++m) {
-    tasks.push_back({stage, m, true});
-    if (m + ahead < microbatches)
-      tasks.push_back({stage, m + ahead, false});
-  }
-  return tasks;
-}
 
 /// While a scope lives, the function gets a part of its own.
 class PartScope {
@@ -66,11 +55,35 @@ private:
   Operation *before;
 };
 
+const Mesh &meshOf(const PipelineStage &stage) {
+  return stage.input ? stage.input->mesh()
+                     : stage.variables.front().layout().mesh();
+}
+
+/// The number of stages on each set of devices, for the schedule INTERLEAVED.
+int64_t stagesPerSet(const std::vector<PipelineStage> &stages) {
+  std::vector<int64_t> sets;
+  for (const PipelineStage &stage : stages)
+    sets.push_back(detail::deviceSetOf(meshOf(stage)));
+  const size_t count = std::set(sets.begin(), sets.end()).size();
+  if (sets.size() % count)
+    fail(pipelineOp,
+         fmt::format("the schedule INTERLEAVED expects a number of stages that "
+                     "is a multiple of the {} sets of devices, got {}",
+                     count, sets.size()));
+  for (size_t i = count; i < sets.size(); ++i)
+    if (sets[i] != sets[i - count])
+      fail(pipelineOp,
+           fmt::format("the schedule INTERLEAVED expects stage {} on the "
+                       "devices of stage {}, {}, got {}",
+                       i, i - count, deviceSetText(sets[i - count], {}),
+                       deviceSetText(sets[i], {})));
+  return int64_t(sets.size() / count);
+}
+
 Layout inputOf(const PipelineStage &stage, int64_t rank) {
-  return stage.input
-             ? *stage.input
-             : Layout::replicated(stage.variables.front().layout().mesh(),
-                                  unsigned(rank));
+  return stage.input ? *stage.input
+                     : Layout::replicated(meshOf(stage), unsigned(rank));
 }
 
 /// Parts of a batch, each in `layout`.
@@ -92,67 +105,263 @@ std::vector<Tensor> microbatchesOf(const Tensor &batch, int64_t count,
   return parts;
 }
 
-} // namespace
-
-std::vector<PipelineTask> detail::pipelineTasks(int64_t stages,
-                                                int64_t microbatches,
-                                                PipelineSchedule schedule) {
-  std::vector<std::vector<PipelineTask>> waiting;
-  for (int64_t stage = 0; stage < stages; ++stage)
-    waiting.push_back(tasksOfStage(stage, stages, microbatches, schedule));
-  // Microbatches that a stage has done, in its order.
-  std::vector<int64_t> forward(size_t(stages), 0), backward(size_t(stages), 0);
-  std::vector<size_t> next(size_t(stages), 0);
-  std::vector<PipelineTask> tasks;
-  // Turn by turn: in each, every stage does its next task if what it needs was
-  // done in an earlier one. A stage that is ahead of all that others need can
-  // always go on, so each turn does something.
-  while (tasks.size() < size_t(2 * stages * microbatches)) {
-    const auto forwardBefore = forward, backwardBefore = backward;
-    for (size_t stage = 0; stage < size_t(stages); ++stage) {
-      if (next[stage] == waiting[stage].size())
-        continue;
-      const PipelineTask &task = waiting[stage][next[stage]];
-      const bool isReady =
-          task.isBackward
-              ? (stage + 1 == size_t(stages)
-                     ? forwardBefore[stage] > task.microbatch
-                     : backwardBefore[stage + 1] > task.microbatch)
-              : stage == 0 || forwardBefore[stage - 1] > task.microbatch;
-      if (!isReady)
-        continue;
-      ++(task.isBackward ? backward : forward)[stage];
-      ++next[stage];
-      tasks.push_back(task);
+/// Takes the ops after `before` that `value` does not need out of the trace,
+/// and returns them in their order.
+std::vector<Operation *> takeUnneeded(Trace &trace, Operation *before,
+                                      Value value) {
+  llvm::SmallPtrSet<Operation *, 16> needed;
+  if (value && value.getDefiningOp())
+    needed.insert(value.getDefiningOp());
+  std::vector<Operation *> unneeded;
+  for (Operation *op = trace.lastOp(); op && op != before;
+       op = op->getPrevNode()) {
+    if (!needed.contains(op)) {
+      unneeded.push_back(op);
+      continue;
     }
+    op->walk([&](Operation *inner) {
+      for (Value used : inner->getOperands())
+        if (Operation *maker = used.getDefiningOp())
+          needed.insert(maker);
+    });
   }
-  return tasks;
+  std::ranges::reverse(unneeded);
+  for (Operation *op : unneeded)
+    op->remove();
+  return unneeded;
 }
+
+/// Adds the tasks of a step to the trace, in the order of its schedule.
+class StepTracer {
+public:
+  StepTracer(const std::vector<PipelineStage> &stages,
+             const PipelineShape &shape, const Pipeline::Loss &loss,
+             const std::source_location &where)
+      : trace(*threadState().trace()), stages(stages), shape(shape), loss(loss),
+        where(where), work(stages.size()), sums(stages.size()) {
+    for (std::vector<Work> &ofStage : work)
+      ofStage.resize(size_t(shape.microbatches));
+  }
+  StepTracer(const StepTracer &) = delete;
+  StepTracer &operator=(const StepTracer &) = delete;
+  ~StepTracer() {
+    for (std::vector<Work> &ofStage : work) // an error has ended the step
+      for (Work &ofMicrobatch : ofStage)
+        for (Operation *op : std::views::reverse(ofMicrobatch.later))
+          op->erase();
+  }
+
+  PipelineGradients run(const Tensor &x, const Tensor &labels);
+
+private:
+  /// The results of a stage's tasks of a microbatch, until the last of them.
+  struct Work {
+    std::unique_ptr<GradientTape> tape;
+    Tensor output;
+    Tensor gradient; ///< of the loss to `output`, which the next stage gives
+    std::vector<Tensor> gradients; ///< of the loss to the stage's variables
+    /// The ops that compute only those, out of the trace until their task.
+    std::vector<Operation *> later;
+  };
+
+  void cut(const Tensor &x, const Tensor &labels);
+  void forward(size_t stage, size_t microbatch);
+  void backward(size_t stage, size_t microbatch);
+  void addGradients(size_t stage, size_t microbatch);
+  Work *workBefore(size_t stage, size_t microbatch) {
+    return stage ? &work[stage - 1][microbatch] : nullptr;
+  }
+
+  Trace &trace;
+  const std::vector<PipelineStage> &stages;
+  const PipelineShape &shape;
+  const Pipeline::Loss &loss;
+  const std::source_location &where;
+  std::vector<Tensor> inputs, wanted;    ///< by microbatch
+  std::vector<std::vector<Work>> work;   ///< by stage and microbatch
+  std::vector<std::vector<Tensor>> sums; ///< of gradients, by stage
+  Tensor total;
+};
+
+void StepTracer::cut(const Tensor &x, const Tensor &labels) {
+  PartScope part(trace);
+  if (x.rank() && labels.rank() && x.shape()[0] != labels.shape()[0])
+    fail(pipelineOp,
+         fmt::format("expected as many labels as examples, got {} and {}",
+                     typeText(x), typeText(labels)),
+         &where);
+  inputs = microbatchesOf(x, shape.microbatches, inputOf(stages[0], x.rank()),
+                          where);
+  wanted = microbatchesOf(
+      labels, shape.microbatches,
+      Layout::replicated(meshOf(stages.back()), unsigned(labels.rank())),
+      where);
+}
+
+void StepTracer::forward(size_t stage, size_t microbatch) {
+  Work &current = work[stage][microbatch];
+  current.tape = std::make_unique<GradientTape>();
+  Tensor input;
+  if (const Work *before = workBefore(stage, microbatch))
+    input = relayout(before->output,
+                     inputOf(stages[stage], before->output.rank()), where);
+  else
+    input = inputs[microbatch];
+  current.output = stages[stage].forward(input);
+  if (stage + 1 < stages.size())
+    return;
+  const Tensor mean = loss(current.output, wanted[microbatch]);
+  if (mean.rank() != 0)
+    fail(pipelineOp,
+         fmt::format("expected a scalar loss, the mean over examples, got "
+                     "{}: take its reduce_mean",
+                     typeText(mean)),
+         &where);
+  current.output = mean / double(shape.microbatches);
+  total = total.defined() ? total + current.output : current.output;
+}
+
+void StepTracer::backward(size_t stage, size_t microbatch) {
+  Work &current = work[stage][microbatch];
+  Work *before = workBefore(stage, microbatch);
+  Operation *lastBefore = trace.lastOp();
+  // The stage's results, weighed by the gradient to them.
+  const Tensor target =
+      stage + 1 == stages.size()
+          ? current.output
+          : reduce_sum(current.output * stop_gradient(current.gradient));
+  const std::vector<DVariable> &variables = stages[stage].variables;
+  std::vector<GradientSource> sources(variables.begin(), variables.end());
+  if (before)
+    sources.emplace_back(before->output);
+  current.gradients = current.tape->gradient(target, sources,
+                                             UnconnectedGradients::Zero, where);
+  current.tape = nullptr;
+  if (before) {
+    before->gradient = current.gradients.back(); // on the devices before
+    current.gradients.pop_back();
+  }
+  if (shape.schedule == PipelineSchedule::ZERO_BUBBLE)
+    current.later = takeUnneeded(
+        trace, lastBefore,
+        before ? trace.valueOf(before->gradient, pipelineOp, &where) : Value());
+  else
+    addGradients(stage, microbatch);
+}
+
+void StepTracer::addGradients(size_t stage, size_t microbatch) {
+  Work &current = work[stage][microbatch];
+  for (Operation *op : std::exchange(current.later, {}))
+    trace.builder().insert(op);
+  std::vector<Tensor> &sum = sums[stage];
+  if (sum.empty())
+    sum = current.gradients;
+  else
+    for (size_t i = 0; i < sum.size(); ++i)
+      sum[i] = sum[i] + current.gradients[i];
+  current = Work();
+}
+
+PipelineGradients StepTracer::run(const Tensor &x, const Tensor &labels) {
+  cut(x, labels);
+  for (const auto &[stage, microbatch, work] :
+       check(pipelineTasks(shape), pipelineOp)) {
+    PartScope part(trace);
+    const auto s = size_t(stage), m = size_t(microbatch);
+    if (work == PipelineWork::FORWARD)
+      forward(s, m);
+    else if (work == PipelineWork::BACKWARD)
+      backward(s, m);
+    else
+      addGradients(s, m);
+  }
+  // All processes read the loss.
+  if (ownerOf(meshOf(stages.back())))
+    total =
+        relayout(total,
+                 Layout::replicated(
+                     create_distributed_mesh({{"process", num_clients()}}), 0),
+                 where);
+  PipelineGradients result{total, {}};
+  for (size_t s = 0; s < stages.size(); ++s)
+    for (size_t i = 0; i < sums[s].size(); ++i)
+      result.gradients.push_back({sums[s][i], stages[s].variables[i]});
+  return result;
+}
+
+/// The program of one stage, and how long it would take.
+class StageTimer {
+public:
+  /// `forward`: computes the stage's result, or the loss if it is the last one.
+  StageTimer(const PipelineStage &stage, Tensor input,
+             const MachineModel &machine,
+             std::function<Tensor(const Tensor &)> forward)
+      : stage(stage), input(std::move(input)), machine(machine),
+        forward(std::move(forward)),
+        result(function(this->forward).get_concrete_function(this->input)) {}
+
+  /// The shape and type of what the stage gives the next one.
+  ValueInfo output() const { return result.results().front(); }
+  /// `isFirst`: no stage before it waits for a gradient.
+  PipelineStageTime times(bool isFirst) const {
+    PipelineStageTime time{.forward = predict(result, machine).time};
+    const int64_t toInput =
+        isFirst ? time.forward : timeOfGradients(true, false);
+    const int64_t toAll =
+        stage.variables.empty() ? toInput : timeOfGradients(!isFirst, true);
+    time.backward = std::max<int64_t>(toInput - time.forward, 0);
+    time.weightGradient = std::max<int64_t>(toAll - toInput, 0);
+    if (!machine.sharedMemory) {
+      const ValueInfo info = output();
+      time.transfer = machine.defaultLink.latency +
+                      timeFor(localBytes(info.layout, info.shape, info.dtype),
+                              machine.defaultLink.bytesPerSecond);
+    }
+    return time;
+  }
+
+private:
+  /// The time of the stage and the gradients to its input, its variables or
+  /// both.
+  int64_t timeOfGradients(bool toInput, bool toVariables) const {
+    auto compute = function([&](const Tensor &x) {
+      GradientTape tape;
+      const Tensor y = forward(x);
+      std::vector<GradientSource> sources;
+      if (toInput)
+        sources.emplace_back(x);
+      if (toVariables)
+        sources.insert(sources.end(), stage.variables.begin(),
+                       stage.variables.end());
+      return tape.gradient(std::vector{y}, sources, std::vector{y},
+                           UnconnectedGradients::Zero);
+    });
+    return predict(compute.get_concrete_function(input), machine).time;
+  }
+
+  const PipelineStage &stage;
+  const Tensor input;
+  const MachineModel &machine;
+  const std::function<Tensor(const Tensor &)> forward;
+  const ConcreteFunction result;
+};
+
+} // namespace
 
 struct Pipeline::State {
   std::vector<PipelineStage> stages;
-  int64_t microbatches;
-  PipelineSchedule schedule;
+  PipelineShape shape;
 
   Tensor run(const Tensor &x, const std::source_location &where) const;
   PipelineGradients differentiate(const Tensor &x, const Tensor &labels,
                                   const Loss &loss,
-                                  const std::source_location &where) const;
-  /// The devices of the last stage.
-  const Mesh &lastMesh() const {
-    const PipelineStage &last = stages.back();
-    return last.input ? last.input->mesh()
-                      : last.variables.front().layout().mesh();
+                                  const std::source_location &where) const {
+    return StepTracer(stages, shape, loss, where).run(x, labels);
   }
 };
 
 Pipeline::Pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
                    PipelineSchedule schedule) {
-  if (stages.empty())
-    fail(pipelineOp, "expected at least one stage, got none");
-  if (microbatches < 1)
-    fail(pipelineOp,
-         fmt::format("expected at least 1 microbatch, got {}", microbatches));
   for (size_t i = 0; i < stages.size(); ++i) {
     if (!stages[i].forward)
       fail(pipelineOp,
@@ -165,8 +374,13 @@ Pipeline::Pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
     for (const DVariable &variable : stages[i].variables)
       stateOf(variable, pipelineOp);
   }
-  state = std::make_shared<const State>(
-      State{std::move(stages), microbatches, schedule});
+  const PipelineShape shape{int64_t(stages.size()), microbatches, schedule,
+                            schedule == PipelineSchedule::INTERLEAVED &&
+                                    !stages.empty()
+                                ? stagesPerSet(stages)
+                                : 1};
+  (void)check(pipelineTasks(shape), pipelineOp);
+  state = std::make_shared<const State>(State{std::move(stages), shape});
 }
 
 Pipeline pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
@@ -180,8 +394,8 @@ Tensor Pipeline::State::run(const Tensor &x,
   std::vector<Tensor> values;
   {
     PartScope part(trace);
-    values =
-        microbatchesOf(x, microbatches, inputOf(stages[0], x.rank()), where);
+    values = microbatchesOf(x, shape.microbatches, inputOf(stages[0], x.rank()),
+                            where);
   }
   // Stages of one microbatch after those of the one before.
   for (Tensor &value : values)
@@ -193,98 +407,19 @@ Tensor Pipeline::State::run(const Tensor &x,
   return values.size() == 1 ? values.front() : concat(values, 0, where);
 }
 
-PipelineGradients
-Pipeline::State::differentiate(const Tensor &x, const Tensor &labels,
-                               const Loss &loss,
-                               const std::source_location &where) const {
-  Trace &trace = *threadState().trace();
-  const size_t last = stages.size() - 1;
-  std::vector<Tensor> inputs, wanted;
-  {
-    PartScope part(trace);
-    if (x.rank() && labels.rank() && x.shape()[0] != labels.shape()[0])
-      fail(pipelineOp,
-           fmt::format("expected as many labels as examples, got {} and {}",
-                       typeText(x), typeText(labels)),
-           &where);
-    inputs =
-        microbatchesOf(x, microbatches, inputOf(stages[0], x.rank()), where);
-    wanted = microbatchesOf(
-        labels, microbatches,
-        Layout::replicated(lastMesh(), unsigned(labels.rank())), where);
-  }
-  /// The results of a task forward, until the task backward.
-  struct Done {
-    std::unique_ptr<GradientTape> tape;
-    Tensor output;
-    Tensor gradient; ///< of the loss to `output`, which the next stage gives
-  };
-  std::vector<std::vector<Done>> done(stages.size());
-  for (std::vector<Done> &ofStage : done)
-    ofStage.resize(size_t(microbatches));
-  std::vector<std::vector<Tensor>> sums(stages.size());
-  Tensor total;
-  for (const PipelineTask &task :
-       pipelineTasks(int64_t(stages.size()), microbatches, schedule)) {
-    const auto s = size_t(task.stage), m = size_t(task.microbatch);
-    const PipelineStage &stage = stages[s];
-    Done &current = done[s][m];
-    Done *before = s ? &done[s - 1][m] : nullptr;
-    PartScope part(trace);
-    if (!task.isBackward) {
-      current.tape = std::make_unique<GradientTape>();
-      current.output = stage.forward(
-          before ? relayout(before->output,
-                            inputOf(stage, before->output.rank()), where)
-                 : inputs[m]);
-      if (s < last)
-        continue;
-      const Tensor mean = loss(current.output, wanted[m]);
-      if (mean.rank() != 0)
-        fail(pipelineOp,
-             fmt::format("expected a scalar loss, the mean over examples, got "
-                         "{}: take its reduce_mean",
-                         typeText(mean)),
-             &where);
-      current.output = mean / double(microbatches);
-      total = total.defined() ? total + current.output : current.output;
-      continue;
-    }
-    // The stage's results, weighed by the gradient to them.
-    const Tensor target =
-        s == last
-            ? current.output
-            : reduce_sum(current.output * stop_gradient(current.gradient));
-    std::vector<GradientSource> sources(stage.variables.begin(),
-                                        stage.variables.end());
-    if (before)
-      sources.emplace_back(before->output);
-    std::vector<Tensor> found = current.tape->gradient(
-        target, sources, UnconnectedGradients::Zero, where);
-    current = Done();
-    if (before) {
-      before->gradient = found.back(); // on the devices of the stage before
-      found.pop_back();
-    }
-    if (sums[s].empty())
-      sums[s] = found;
-    else
-      for (size_t i = 0; i < found.size(); ++i)
-        sums[s][i] = sums[s][i] + found[i];
-  }
+PipelinePrediction predict_pipeline(const std::vector<PipelineStageTime> &times,
+                                    int64_t microbatches,
+                                    PipelineSchedule schedule,
+                                    int64_t stages_per_set) {
+  return check(predictPipeline({int64_t(times.size()), microbatches, schedule,
+                                stages_per_set},
+                               times),
+               "predict_pipeline");
+}
 
-  // All processes read the loss.
-  if (ownerOf(lastMesh()))
-    total =
-        relayout(total,
-                 Layout::replicated(
-                     create_distributed_mesh({{"process", num_clients()}}), 0),
-                 where);
-  PipelineGradients result{total, {}};
-  for (size_t s = 0; s < stages.size(); ++s)
-    for (size_t i = 0; i < sums[s].size(); ++i)
-      result.gradients.push_back({sums[s][i], stages[s].variables[i]});
-  return result;
+std::vector<size_t> cut_stages(const std::vector<int64_t> &times,
+                               size_t stages) {
+  return check(cutStages(times, stages), "cut_stages");
 }
 
 Tensor Pipeline::operator()(const Tensor &x, std::source_location where) const {

@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pipelines: the order of their tasks, and that they compute what the model
-// without one does.
+// Pipelines: they compute what the model without one does.
+// test/Core/PipelineScheduleTest.cpp has the order of their tasks.
 #include "Testing.h"
-
-#include <set>
 
 namespace meshloom {
 namespace {
-
-using detail::PipelineTask;
-using detail::pipelineTasks;
-
-// Each task comes after those that it needs, and each once.
-TEST(PipelineTest, TasksComeAfterWhatTheyNeed) {
-  for (PipelineSchedule schedule :
-       {PipelineSchedule::GPIPE, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD})
-    for (int64_t stages = 1; stages <= 5; ++stages)
-      for (int64_t microbatches = 1; microbatches <= 7; ++microbatches) {
-        std::set<std::tuple<int64_t, int64_t, bool>> done;
-        for (const PipelineTask &task :
-             pipelineTasks(stages, microbatches, schedule)) {
-          const auto &[stage, m, isBackward] = task;
-          if (isBackward) {
-            EXPECT_TRUE(done.contains({stage, m, false}));
-            EXPECT_TRUE(stage + 1 == stages ||
-                        done.contains({stage + 1, m, true}));
-          } else {
-            EXPECT_TRUE(stage == 0 || done.contains({stage - 1, m, false}));
-          }
-          EXPECT_TRUE(done.insert({stage, m, isBackward}).second);
-        }
-        EXPECT_EQ(done.size(), size_t(2 * stages * microbatches));
-      }
-}
-
-/// How many microbatches a stage has begun and not ended, at most.
-int64_t mostHeld(int64_t stage, int64_t stages, int64_t microbatches,
-                 PipelineSchedule schedule) {
-  int64_t held = 0, most = 0;
-  for (const PipelineTask &task : pipelineTasks(stages, microbatches, schedule))
-    if (task.stage == stage)
-      most = std::max(most, held += task.isBackward ? -1 : 1);
-  return most;
-}
-
-// One forward, one backward holds no more than the stages that follow need.
-TEST(PipelineTest, TheSchedulesDifferInWhatStagesHold) {
-  for (int64_t stage = 0; stage < 4; ++stage) {
-    EXPECT_EQ(mostHeld(stage, 4, 8, PipelineSchedule::GPIPE), 8);
-    EXPECT_EQ(mostHeld(stage, 4, 8, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD),
-              4 - stage);
-  }
-}
 
 Tensor meanSquaredError(const Tensor &predictions, const Tensor &labels) {
   return reduce_mean(square(predictions - labels));
@@ -98,9 +51,11 @@ TEST(PipelineTest, ComputesWhatTheModelDoes) {
   const Tensor x = sample({8, 5}), y = sample({8, 2}, 9);
   const std::vector<Tensor> wanted = model.unpipelined(x, y);
   for (PipelineSchedule schedule :
-       {PipelineSchedule::GPIPE, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD})
+       {PipelineSchedule::GPIPE, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD,
+        PipelineSchedule::ZERO_BUBBLE})
     for (int64_t microbatches : {1, 2, 4}) {
-      SCOPED_TRACE(microbatches);
+      SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", "
+                                      << microbatches << " microbatches");
       const Pipeline pipe = pipeline(model.stages(), microbatches, schedule);
       const PipelineGradients got = pipe.gradients(x, y, meanSquaredError);
       expectSame(got.loss, wanted[0]);
@@ -136,6 +91,102 @@ TEST(PipelineTest, TrainsInAFunction) {
   EXPECT_EQ(step.trace_count(), 1);
 }
 
+/// Four stages of two layers each, in turn on two sets of devices.
+struct DeepModel {
+  std::vector<Mesh> meshes{create_mesh({{"a", 2}}, {"CPU:0", "CPU:1"}),
+                           create_mesh({{"b", 2}}, {"CPU:2", "CPU:3"})};
+  std::vector<DVariable> weights;
+  std::vector<PipelineStage> stages;
+  DeepModel() {
+    for (size_t stage = 0; stage < 4; ++stage) {
+      const Mesh &mesh = meshes[stage % 2];
+      for (int layer = 0; layer < 2; ++layer)
+        weights.emplace_back(
+            copy_to_mesh(sample({4, 4}, int(2 * stage) + layer), mesh));
+      const DVariable first = weights[2 * stage], second = weights.back();
+      stages.push_back({[=](const Tensor &x) {
+                          return tanh(matmul(tanh(matmul(x, first)), second));
+                        },
+                        {first, second},
+                        Layout({stage % 2 ? "b" : "a", UNSHARDED}, mesh)});
+    }
+  }
+  /// The loss and all gradients, and the number of programs of the step.
+  std::pair<std::vector<Tensor>, int64_t>
+  step(const Tensor &x, const Tensor &y, PipelineSchedule schedule) const {
+    const Pipeline pipe = pipeline(stages, 4, schedule);
+    auto compute = function([&](const Tensor &x, const Tensor &y) {
+      const PipelineGradients result = pipe.gradients(x, y, meanSquaredError);
+      std::vector<Tensor> values{result.loss};
+      for (const VariableGradient &pair : result.gradients)
+        values.push_back(pair.gradient);
+      return values;
+    });
+    std::vector<Tensor> values = compute(x, y);
+    return {values, compute.get_concrete_function(x, y).num_programs()};
+  }
+};
+
+// Sets of devices with several stages, and stages whose gradients are in two
+// parts, compute the same as those without.
+TEST(PipelineTest, InterleavedAndZeroBubbleComputeTheSame) {
+  const DeepModel model;
+  const Tensor x = sample({8, 4}), y = sample({8, 4}, 9);
+  const auto [wanted, programs] =
+      model.step(x, y, PipelineSchedule::ONE_FORWARD_ONE_BACKWARD);
+  for (PipelineSchedule schedule :
+       {PipelineSchedule::INTERLEAVED, PipelineSchedule::ZERO_BUBBLE}) {
+    SCOPED_TRACE(int(schedule));
+    const auto [got, count] = model.step(x, y, schedule);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      expectSame(got[i], wanted[i]);
+    // Three stages, which others wait for, have one more for each microbatch.
+    EXPECT_EQ(count,
+              programs +
+                  (schedule == PipelineSchedule::ZERO_BUBBLE ? 3 * 4 : 0));
+  }
+}
+
+// A person cuts layers by their times, and sees what a schedule would take.
+TEST(PipelineTest, PredictsAndCuts) {
+  EXPECT_EQ(cut_stages({4, 1, 1, 2, 3}, 3), (std::vector<size_t>{0, 1, 4}));
+  const std::vector<PipelineStageTime> times(4, {10, 10, 10, 0});
+  const PipelinePrediction plain = predict_pipeline(times, 8);
+  EXPECT_EQ(plain.time, 30 * (8 + 3));
+  EXPECT_EQ(plain.held, (std::vector<int64_t>{4, 3, 2, 1}));
+  EXPECT_EQ(predict_pipeline(times, 8, PipelineSchedule::ZERO_BUBBLE).time,
+            30 * 8 + 10 * 3);
+  EXPECT_ERROR(predict_pipeline({}, 8), HAS("[predict_pipeline]"),
+               HAS("at least one stage"));
+  EXPECT_ERROR(cut_stages({1, 2}, 3), HAS("[cut_stages]"), HAS("1 to 2"));
+}
+
+// Times of stages come from the program: the first stage gives nobody a
+// gradient, and a machine whose devices share memory sends nothing.
+TEST(PipelineTest, PredictsTheTimesOfStages) {
+  const Model model;
+  const Pipeline pipe = pipeline(model.stages(), 4);
+  const Tensor x = sample({8, 5}), y = sample({8, 2}, 9);
+  const std::vector<PipelineStageTime> times =
+      pipe.stage_times(x, y, meanSquaredError, "gpu:h100");
+  ASSERT_EQ(times.size(), 3u);
+  for (size_t stage = 0; stage < 3; ++stage) {
+    SCOPED_TRACE(stage);
+    EXPECT_GT(times[stage].forward, 0);
+    EXPECT_GT(times[stage].weightGradient, 0);
+    EXPECT_GT(times[stage].transfer, 0);
+    EXPECT_EQ(times[stage].backward > 0, stage > 0);
+  }
+  EXPECT_GT(predict_pipeline(times, 4).time, 4 * times[2].forward);
+  EXPECT_EQ(pipe.stage_times(x, y, meanSquaredError, "shared-memory")
+                .front()
+                .transfer,
+            0);
+  EXPECT_ERROR((void)pipe.stage_times(x, y, meanSquaredError, "gpu:none"),
+               HAS("[stage_times]"), HAS("gpu:none"));
+}
+
 // Predictions come from the last stage, in the order of the batch.
 TEST(PipelineTest, Predicts) {
   const Model model;
@@ -156,6 +207,15 @@ TEST(PipelineTest, RefusesWhatDoesNotFit) {
   EXPECT_ERROR(pipeline(model.stages(), 0), HAS("at least 1 microbatch"));
   EXPECT_ERROR(pipeline({{[](const Tensor &x) { return x; }, {}}}, 1),
                HAS("stage 0 has neither variables nor a layout"));
+  EXPECT_ERROR(pipeline(DeepModel().stages, 3, PipelineSchedule::INTERLEAVED),
+               HAS("multiple of the 2 sets of devices, got 3"));
+  std::vector<PipelineStage> mixed = DeepModel().stages;
+  std::swap(mixed[2], mixed[3]);
+  EXPECT_ERROR(pipeline(mixed, 4, PipelineSchedule::INTERLEAVED),
+               HAS("stage 2 on the devices of stage 0"));
+  mixed.pop_back();
+  EXPECT_ERROR(pipeline(mixed, 4, PipelineSchedule::INTERLEAVED),
+               HAS("number of stages that is a multiple of the 2 sets"));
   const Pipeline pipe = pipeline(model.stages(), 3);
   EXPECT_ERROR(pipe(sample({8, 5})), HAS("3 microbatches divide"));
   EXPECT_ERROR(pipe.gradients(sample({6, 5}), sample({3, 2}), meanSquaredError),

@@ -76,6 +76,14 @@ int main() {
   for (int i = 0; i < 20; ++i)
     train(x, y);
   expect(train(x, y).item<float>() < seen, "the pipeline does not learn");
+  std::vector<PipelineStageTime> times = model.stage_times(x, y, meanSquaredError, "gpu:h100");
+  PipelinePrediction plan = predict_pipeline(times, 4, PipelineSchedule::ZERO_BUBBLE);
+  expect(plan.time > 0 && plan.bubble > 0, "prediction of the pipeline");
+  std::vector<int64_t> layers;
+  for (const PipelineStageTime &time : times)
+    layers.push_back(time.forward + time.backward + time.weightGradient);
+  std::vector<size_t> first_layers = cut_stages(layers, 2);
+  expect(first_layers == std::vector<size_t>{0, 1}, "cuts of stages");
   {
     set_logical_device_configuration(list_physical_devices("CPU").front(),
                                      std::vector<LogicalDeviceConfiguration>(8 / num_clients()));

@@ -5,22 +5,11 @@
 
 #include "meshloom/API/Distribute.h"
 #include "meshloom/API/GradientTape.h"
+#include "meshloom/Core/PipelineSchedule.h"
 
 #include <functional>
 
 namespace meshloom {
-
-/// The order in which stages work on the microbatches of a batch.
-enum class PipelineSchedule : uint8_t {
-  /// All forward, then all backward: each stage holds what the gradients of all
-  /// microbatches need.
-  GPIPE,
-  /// Each stage takes turns, one forward and one backward, as soon as it can:
-  /// it
-  /// holds that of as many microbatches as there are stages from it to the last
-  /// one.
-  ONE_FORWARD_ONE_BACKWARD
-};
 
 /// A part of a model.
 struct PipelineStage {
@@ -64,6 +53,18 @@ public:
   gradients(const Tensor &x, const Tensor &labels, const Loss &loss,
             std::source_location where = std::source_location::current()) const;
 
+  /// The predicted times of each stage for one microbatch of the batch `x` on
+  /// another machine, a preset ("gpu:h100") or a JSON file. Stages are taken to
+  /// be in different hosts, and send each other results over the machine's
+  /// default link; where devices share memory, they send nothing. Compiles the
+  /// stages, and runs none. `predict_pipeline` takes the times, and
+  /// `cut_stages` the sums of those of single layers. Throws meshloom::Error as
+  /// `gradients` and `predict` do.
+  std::vector<PipelineStageTime> stage_times(
+      const Tensor &x, const Tensor &labels, const Loss &loss,
+      const std::string &machine,
+      std::source_location where = std::source_location::current()) const;
+
 private:
   struct State;
   std::shared_ptr<const State> state;
@@ -82,22 +83,28 @@ private:
 ///   });
 ///
 /// Throws meshloom::Error if there is no stage, if `microbatches` is less than
-/// 1, if a stage has neither a function nor devices.
+/// 1, if a stage has neither a function nor devices, or if the schedule is
+/// INTERLEAVED, and stage i is not on the set of devices i mod n, n being the
+/// number of sets, or n does not divide the numbers of stages and microbatches.
 Pipeline pipeline(
     std::vector<PipelineStage> stages, int64_t microbatches,
     PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD);
 
-namespace detail {
-/// The work of one stage on one microbatch.
-struct PipelineTask {
-  int64_t stage, microbatch;
-  bool isBackward;
-  bool operator==(const PipelineTask &) const = default;
-};
-/// All of them, in an order in which each comes after those that it needs, and
-/// each stage follows the schedule.
-std::vector<PipelineTask> pipelineTasks(int64_t stages, int64_t microbatches,
-                                        PipelineSchedule schedule);
-} // namespace detail
+/// Predicts a step of a pipeline from the times of its stages, in picoseconds,
+/// as `predict` gives them for a machine: its time, how long devices wait, and
+/// how many microbatches each stage holds. `microbatches` and `schedule` are
+/// those of the pipeline. Throws meshloom::Error as `pipeline` does, or if a
+/// time is negative or the stages have none.
+PipelinePrediction predict_pipeline(
+    const std::vector<PipelineStageTime> &times, int64_t microbatches,
+    PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD,
+    int64_t stages_per_set = 1);
+
+/// Cuts layers, whose times are `times`, into `stages` stages of consecutive
+/// layers, so that the slowest stage takes the least time. Returns the number
+/// of the first layer of each stage. Throws meshloom::Error if there are fewer
+/// layers than stages, no stage, or a time below 0.
+std::vector<size_t> cut_stages(const std::vector<int64_t> &times,
+                               size_t stages);
 
 } // namespace meshloom
