@@ -93,8 +93,7 @@ void scan(const T *from, int64_t fromLine, int64_t fromStep, T *to,
     Sum product = Numbers<T>::load(from[0]);
     to[0] = Numbers<T>::store(product);
     for (int64_t i = 1; i < count; ++i) {
-      product =
-          combined<kind>(product, Numbers<T>::load(from[i * fromStep]));
+      product = combined<kind>(product, Numbers<T>::load(from[i * fromStep]));
       to[i * toStep] = Numbers<T>::store(product);
     }
     return;

@@ -303,12 +303,6 @@ void KernelEmitter::emitParallel(const Position &start) {
     return emitTiles(start);
   if (order.crossed >= 0)
     return emitCrossedRows(start);
-  if (order.longer >= 0) {
-    SmallVector<unsigned> loops(order.parallel);
-    llvm::erase(loops, unsigned(order.longer));
-    loops.push_back(unsigned(order.longer));
-    return nest(loops, start, fill);
-  }
   const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
   writeOutInside(
       [&] {

@@ -123,28 +123,6 @@ static void chooseCrossedRows(spmd::KernelOp kernel, LoopOrder &order) {
   }
 }
 
-/// Finds a longer loop to make vectors of, where the innermost one is short and
-/// what is computed in it is much more than what is read and written.
-static void chooseLongerLoop(spmd::KernelOp kernel, LoopOrder &order) {
-  constexpr int64_t shortLoop = 8, longLoop = 64;
-  constexpr size_t manyOpsAnOperand = 16;
-  const unsigned operands = kernel.getAccesses().size();
-  if (order.parallel.size() < 2 || order.tiled >= 0 || order.writtenOut > 0 ||
-      kernel.getExtents()[order.vector] > shortLoop ||
-      kernel.getBlock()->getOperations().size() < manyOpsAnOperand * operands)
-    return;
-  // Loops that all operands move along are merged when the kernel runs.
-  auto isApart = [&](unsigned loop) {
-    return llvm::any_of(llvm::seq(operands), [&](unsigned k) {
-      AffineMap map = kernel.getInputAccess(k);
-      return map.isFunctionOfDim(loop) != map.isFunctionOfDim(order.vector);
-    });
-  };
-  for (unsigned loop : ArrayRef(order.parallel).drop_back())
-    if (kernel.getExtents()[loop] >= longLoop && isApart(loop))
-      order.longer = int(loop);
-}
-
 LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   unsigned loops = kernel.getNumLoops();
   unsigned operands = kernel.getAccesses().size();
@@ -202,7 +180,6 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   }
   chooseShortLoops(kernel, order);
   chooseCrossedRows(kernel, order);
-  chooseLongerLoop(kernel, order);
   return order;
 }
 

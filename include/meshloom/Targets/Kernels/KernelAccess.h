@@ -33,10 +33,6 @@ struct LoopOrder {
   /// those of this parallel loop, not of the last one but the innermost: both
   /// are to run in tiles. -1: none.
   int crossed = -1;
-  /// The innermost loop is short, but its body too long to be written out, and
-  /// it makes no one run of elements with this longer parallel loop: vectors
-  /// are to be made of the latter. -1: none.
-  int longer = -1;
   /// The kernel is of a deterministic function: terms are combined in the order
   /// of the reduction loops as they are numbered, whatever loop is innermost,
   /// and no other way of computing (contraction) may be chosen.
