@@ -5,6 +5,7 @@
 #include "Folds.h"
 
 #include "meshloom/Runtime/Plan/Steps.h"
+#include "meshloom/Support/AdviceFile.h"
 #include "meshloom/Support/PredictionFile.h"
 
 #include <algorithm>
@@ -245,9 +246,10 @@ Json meshloom::programFacts(const ExplainedProgram &explained,
   json["refined"] = explanation.isRefined;
   json["refinements"] = explanation.refinements;
   json["suggestions"] = Json::array();
-  for (const ExplainedSuggestion &suggestion : explained.suggestions)
-    json["suggestions"].push_back(
-        {{"title", suggestion.title}, {"lines", suggestion.lines}});
+  if (explained.advice)
+    for (const SuggestionText &suggestion : suggestionTexts(*explained.advice))
+      json["suggestions"].push_back(
+          {{"title", suggestion.title}, {"lines", suggestion.lines}});
   json["arguments"] = valuesJson(program.arguments);
   json["results"] = valuesJson(program.results);
   json["tensors"] = writer.tensors();

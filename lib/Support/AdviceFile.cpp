@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 using namespace meshloom;
 using nlohmann::ordered_json;
 
@@ -58,26 +60,16 @@ std::string goalText(Suggestion::Goal goal) {
 }
 
 std::string suggestionsText(const LayoutAdvice &advice) {
-  const std::vector<Suggestion> suggestions = advice.suggestions();
+  const std::vector<SuggestionText> suggestions = suggestionTexts(advice);
   if (suggestions.empty())
     return advice.keepsContract
                ? "no change of one annotation saves anything\n"
                : "no change of one annotation keeps the contract\n";
   std::string text;
-  for (size_t i = 0; i < suggestions.size(); ++i) {
-    const auto &[goal, change] = suggestions[i];
-    text += (text.empty() || text.back() == '\n' ? "to " : " and ") +
-            goalText(goal);
-    // Goals that one change helps most share a line.
-    if (i + 1 < suggestions.size() && suggestions[i + 1].change == change)
-      continue;
-    const LayoutAnnotation &annotation = advice.annotations[change.annotation];
-    text +=
-        fmt::format(": {} with {} instead of {}; {}\n", annotation.text,
-                    layoutText(change.layout), layoutText(annotation.layout),
-                    costsText(advice.costs, change.costs));
-    if (change.layout)
-      text += fmt::format("    {}\n", layoutForms(*change.layout));
+  for (const SuggestionText &suggestion : suggestions) {
+    text += suggestion.title + "\n";
+    for (const std::string &line : suggestion.lines)
+      text += "    " + line + "\n";
   }
   return text;
 }
@@ -112,6 +104,28 @@ ordered_json changeJson(const AnnotationChange &change) {
 }
 
 } // namespace
+
+std::vector<SuggestionText>
+meshloom::suggestionTexts(const LayoutAdvice &advice) {
+  const std::vector<Suggestion> suggestions = advice.suggestions();
+  std::vector<SuggestionText> texts;
+  std::string goals;
+  for (size_t i = 0; i < suggestions.size(); ++i) {
+    const auto &[goal, change] = suggestions[i];
+    goals += (goals.empty() ? "to " : " and ") + goalText(goal);
+    if (i + 1 < suggestions.size() && suggestions[i + 1].change == change)
+      continue;
+    const LayoutAnnotation &annotation = advice.annotations[change.annotation];
+    SuggestionText &text = texts.emplace_back();
+    text.title = fmt::format(
+        "{}: {} with {} instead of {}; {}", std::exchange(goals, ""),
+        annotation.text, layoutText(change.layout),
+        layoutText(annotation.layout), costsText(advice.costs, change.costs));
+    if (change.layout)
+      text.lines.push_back(layoutForms(*change.layout));
+  }
+  return texts;
+}
 
 std::string meshloom::adviceText(const LayoutAdvice &advice) {
   std::string text = fmt::format(

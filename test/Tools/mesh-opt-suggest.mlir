@@ -1,6 +1,9 @@
 // --suggest: the change of one layout annotation that saves the most.
 // RUN: mesh-opt %s --function=rows --suggest --machine=ring | FileCheck %s
 // RUN: mesh-opt %s --function=rows --suggest -o %t.json && FileCheck %s --check-prefix=JSON < %t.json
+// RUN: mesh-opt %s --function=rows --suggest --machine=ring --explain=%t.page.json && FileCheck %s --check-prefix=PAGE < %t.page.json
+// PAGE: "suggestions": [
+// PAGE: "title": "to save
 // RUN: mesh-opt %s --function=broken --suggest | FileCheck %s --check-prefix=CONTRACT
 // RUN: mesh-opt %s --function=layers --suggest --auto-layout --mesh=4 | FileCheck %s --check-prefix=AUTO
 // RUN: mesh-opt %s --function=layers --auto-layout --mesh=x=4 --explain 2>&1 | FileCheck %s --check-prefix=ALONE

@@ -14,7 +14,8 @@
 
 namespace meshloom::opt {
 
-Status advise(const TargetOptions &options, const std::string &text) {
+Result<LayoutAdvice> adviceOn(const TargetOptions &options,
+                              const std::string &text) {
   Result<MachineModel> machine =
       machineOf(options, MachineModel::preset("ring"));
   if (!machine)
@@ -30,9 +31,12 @@ Status advise(const TargetOptions &options, const std::string &text) {
   CompileOptions compileOptions = optionsToPredict(options, *machine);
   if (options.explain == "-")
     compileOptions.explain = explanationPrinter(llvm::errs());
-  Result<LayoutAdvice> advice =
-      adviseLayouts(**module, compileOptions,
-                    options.suggest ? Changes::Tried : Changes::NotTried);
+  return adviseLayouts(**module, compileOptions,
+                       options.suggest ? Changes::Tried : Changes::NotTried);
+}
+
+Status advise(const TargetOptions &options, const std::string &text) {
+  Result<LayoutAdvice> advice = adviceOn(options, text);
   if (!advice)
     return advice.error();
   if (options.output != "-")

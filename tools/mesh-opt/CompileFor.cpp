@@ -169,8 +169,8 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
-  if (options.suggest || (options.target.empty() && options.contract.empty() &&
-                          !options.predict && !options.writesExplanation()))
+  if (options.target.empty() && options.contract.empty() && !options.predict &&
+      !options.writesExplanation())
     return advise(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
@@ -192,12 +192,19 @@ Status compileFor(const TargetOptions &options) {
       options.writesExplanation() ? &explanation : nullptr);
   if (!compiled)
     return compiled.error();
-  if (options.writesExplanation())
-    if (Status done = writeExplanation(
-            options.explain,
-            std::array{ExplainedProgram{*compiled, std::move(explanation)}});
+  if (options.writesExplanation()) {
+    ExplainedProgram explained{*compiled, std::move(explanation)};
+    if (options.suggest) {
+      Result<LayoutAdvice> advice = adviceOn(options, text);
+      if (!advice)
+        return advice.error();
+      explained.advice = std::move(*advice);
+    }
+    if (Status done =
+            writeExplanation(options.explain, std::span(&explained, 1));
         !done)
       return done;
+  }
   if (options.predict) {
     Result<MachineModel> machine = loadMachineModel(compiled->machine());
     return machine ? writePrediction(options, *compiled, *machine)

@@ -5,6 +5,7 @@
 #include "CompileFor.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/LayoutAdvice.h"
 
 namespace meshloom::opt {
 
@@ -16,6 +17,11 @@ Result<MachineModel> machineOf(const TargetOptions &options,
 /// and no code.
 CompileOptions optionsToPredict(const TargetOptions &options,
                                 const MachineModel &machine);
+
+/// Returns what changes of the annotations of the program in `text` cost, or,
+/// without options.suggest, its layouts alone.
+Result<LayoutAdvice> adviceOn(const TargetOptions &options,
+                              const std::string &text);
 
 /// `machine` is the model where the options name none. `lowered`, if not null,
 /// gets the program after the last pass, and `explanation` what is to be

@@ -201,11 +201,10 @@ static meshloom::Status checkOptions() {
     return meshloom::Error(
         "--what-if predicts for several meshes and --predict "
         "for the program's own: give one of them");
-  if (suggestFlag && (predicts || !targetFlag.empty() ||
-                      !contractFlag.empty() || !explainFlag.empty()))
+  if (suggestFlag && (predicts || !targetFlag.empty() || !contractFlag.empty()))
     return meshloom::Error("--suggest compiles for --machine by itself: name "
-                           "no --target, --contract, --predict, --what-if or "
-                           "--explain=FILE beside it");
+                           "no --target, --contract, --predict or --what-if "
+                           "beside it");
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");

@@ -37,7 +37,8 @@ struct Source::Impl {
   llvm::DefaultThreadPool pool{llvm::hardware_concurrency(1)};
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
-  Explanation explanation; ///< of the compiled program, for a page
+  Explanation explanation;            ///< of the compiled program, for a page
+  std::optional<LayoutAdvice> advice; ///< on that program, if asked for
 };
 
 Source::Source(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -107,6 +108,7 @@ Result<Compiled> Source::compile(std::string_view target,
     if (!advice)
       return advice.error();
     llvm::outs() << adviceText(*advice);
+    impl->advice = std::move(*advice);
   }
   llvm::outs().flush();
   return compiled;
@@ -116,7 +118,8 @@ Status Source::writeExplanation(const Compiled &compiled,
                                 const Profile *measured) const {
   return meshloom::writeExplanation(
       impl->options.explain,
-      std::array{ExplainedProgram{compiled, impl->explanation}}, measured);
+      std::array{ExplainedProgram{compiled, impl->explanation, impl->advice}},
+      measured);
 }
 
 namespace {

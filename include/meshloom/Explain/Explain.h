@@ -6,24 +6,20 @@
 
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Explanation.h"
+#include "meshloom/Core/LayoutAdvice.h"
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Core/Profile.h"
 
 namespace meshloom {
-
-/// A change of the program that would help, as a page tells it.
-struct ExplainedSuggestion {
-  std::string title;              ///< one sentence
-  std::vector<std::string> lines; ///< to copy into the program
-};
 
 /// A program, and what only its compiler knows.
 struct ExplainedProgram {
   /// Its steps are needed: a target that plans steps itself will not do.
   Compiled compiled;
   Explanation explanation;
-  /// The page has a section of suggestions where there are any.
-  std::vector<ExplainedSuggestion> suggestions = {};
+  /// Its suggestions, where there are any, are a section of the page; nothing:
+  /// none were asked for.
+  std::optional<LayoutAdvice> advice = std::nullopt;
 };
 
 /// Returns nothing where a page may have that path, and else an error: the path
