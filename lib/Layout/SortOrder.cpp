@@ -2,131 +2,12 @@
 // Recognising the order that a comparator is.
 #include "SortOrder.h"
 
+#include "meshloom/Dialect/DTensor/SortKeys.h"
+
 namespace meshloom {
 using namespace dtensor;
 
 namespace {
-
-/// Returns whether two values are computed alike, given how their arguments
-/// match.
-template <typename Match> bool areAlike(Value x, Value y, const Match &match) {
-  auto lhs = dyn_cast<BlockArgument>(x), rhs = dyn_cast<BlockArgument>(y);
-  if (lhs || rhs)
-    return lhs && rhs && match(lhs.getArgNumber(), rhs.getArgNumber());
-  Operation *a = x.getDefiningOp(), *b = y.getDefiningOp();
-  return a->getName() == b->getName() && a->getNumResults() == 1 &&
-         a->getNumRegions() == 0 && x.getType() == y.getType() &&
-         a->getAttrDictionary() == b->getAttrDictionary() &&
-         a->getNumOperands() == b->getNumOperands() &&
-         llvm::all_of(llvm::zip_equal(a->getOperands(), b->getOperands()),
-                      [&](auto pair) {
-                        return areAlike(std::get<0>(pair), std::get<1>(pair),
-                                        match);
-                      });
-}
-
-bool areSame(Value x, Value y) {
-  return x == y || areAlike(x, y, std::equal_to<unsigned>());
-}
-
-/// `x` of the first position and `y` of the second one are the same function.
-bool areCounterparts(Value x, Value y) {
-  return areAlike(x, y, [](unsigned first, unsigned second) {
-    return first % 2 == 0 && second == first + 1;
-  });
-}
-
-CompareOp comparison(Value value, ArrayRef<ComparisonDirection> directions) {
-  auto compare = value.getDefiningOp<CompareOp>();
-  if (!compare ||
-      isa<mlir::ComplexType>(elementTypeOf(compare.getLhs().getType())) ||
-      !llvm::is_contained(directions, compare.getDirection()))
-    return nullptr;
-  return compare;
-}
-
-/// LT or GT of a key at both positions, in either order; gives the key.
-Value strictKey(CompareOp compare) {
-  if (areCounterparts(compare.getLhs(), compare.getRhs()))
-    return compare.getLhs();
-  if (areCounterparts(compare.getRhs(), compare.getLhs()))
-    return compare.getRhs();
-  return nullptr;
-}
-
-using D = ComparisonDirection;
-
-/// The keys of an order, most important first; false where it is none.
-bool readKeys(Value before, SmallVectorImpl<Value> &keys);
-
-/// `main`, and `tieBreak` where the keys of `main` are equal, as `equal` says.
-bool readTwo(Value main, Value equal, Value tieBreak,
-             SmallVectorImpl<Value> &keys) {
-  size_t first = keys.size();
-  CompareOp same = comparison(equal, D::EQ);
-  return same && readKeys(main, keys) && keys.size() == first + 1 &&
-         areCounterparts(same.getLhs(), same.getRhs()) &&
-         areSame(same.getLhs(), keys.back()) && readKeys(tieBreak, keys);
-}
-
-/// A number compared with a number, or a number before a nan.
-bool readFloat(Value main, Value isNumber, Value isNan,
-               SmallVectorImpl<Value> &keys) {
-  CompareOp compare = comparison(main, {D::LT, D::GT}),
-            number = comparison(isNumber, D::EQ),
-            nan = comparison(isNan, D::NE);
-  if (!compare || !number || !nan)
-    return false;
-  Value a = compare.getLhs(), b = compare.getRhs();
-  if (!areCounterparts(a, b))
-    std::swap(a, b);
-  if (!areCounterparts(a, b) || !areSame(number.getLhs(), a) ||
-      !areSame(number.getRhs(), a) || !areSame(nan.getLhs(), b) ||
-      !areSame(nan.getRhs(), b))
-    return false;
-  keys.push_back(a);
-  return true;
-}
-
-bool readKeys(Value before, SmallVectorImpl<Value> &keys) {
-  size_t first = keys.size();
-  auto attempt = [&](bool read) {
-    if (!read)
-      keys.truncate(first);
-    return read;
-  };
-  if (CompareOp compare = comparison(before, {D::LT, D::GT})) {
-    Value key = strictKey(compare);
-    if (!key || !isa<IntegerType>(elementTypeOf(key.getType())))
-      return false;
-    keys.push_back(key);
-    return true;
-  }
-  if (auto either = before.getDefiningOp<OrOp>()) {
-    for (auto [main, other] : {std::pair(either.getLhs(), either.getRhs()),
-                               std::pair(either.getRhs(), either.getLhs())})
-      if (auto both = other.getDefiningOp<AndOp>())
-        for (auto [x, y] : {std::pair(both.getLhs(), both.getRhs()),
-                            std::pair(both.getRhs(), both.getLhs())})
-          if (attempt(readTwo(main, x, y, keys)) ||
-              attempt(readFloat(main, x, y, keys)))
-            return true;
-    return false;
-  }
-  auto select = before.getDefiningOp<SelectOp>();
-  if (!select)
-    return false;
-  if (attempt(readTwo(select.getOnFalse(), select.getPred(), select.getOnTrue(),
-                      keys)))
-    return true;
-  // A NE says the same the other way round.
-  CompareOp differ = comparison(select.getPred(), D::NE);
-  return differ && readKeys(select.getOnTrue(), keys) &&
-         keys.size() == first + 1 &&
-         areCounterparts(differ.getLhs(), differ.getRhs()) &&
-         areSame(differ.getLhs(), keys.back()) &&
-         readKeys(select.getOnFalse(), keys);
-}
 
 bool isConstant(Value value) {
   return isa_and_nonnull<ConstantOp>(value.getDefiningOp());
@@ -178,14 +59,14 @@ std::optional<unsigned> oneToOneOf(Value key) {
 
 std::optional<SortOrder> sortOrder(Region &comparator) {
   Block &block = comparator.front();
-  SmallVector<Value> keys;
-  if (!readKeys(block.getTerminator()->getOperand(0), keys))
+  const SmallVector<SortKey> keys = sortKeys(comparator);
+  if (keys.empty())
     return std::nullopt;
   SortOrder order;
   order.determined.resize(block.getNumArguments() / 2, false);
-  for (Value key : keys)
-    if (isa<IntegerType>(elementTypeOf(key.getType())))
-      if (auto argument = oneToOneOf(key))
+  for (const SortKey &key : keys)
+    if (isa<IntegerType>(elementTypeOf(key.value.getType())))
+      if (auto argument = oneToOneOf(key.value))
         order.determined[*argument / 2] = true;
   return order;
 }

@@ -16,10 +16,8 @@ struct SortOrder {
   SmallVector<bool> determined;
 };
 
-/// Nothing where `comparator` is not recognised as a strict weak order: a
-/// comparison (LT or GT) of an integer key, whatever it is computed from; of
-/// floats with all nans behind; or several of those, one deciding where all
-/// before it are equal.
+/// Nothing where `comparator` is not recognised as a strict weak order
+/// (SortKeys.h).
 std::optional<SortOrder> sortOrder(Region &comparator);
 
 /// Returns whether `value` is its own index along `dim`, and so grows along it.

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <utility>
 
 using namespace meshloom;
@@ -191,6 +193,8 @@ public:
       sort->direction = options.named<Direction>("direction", parseDirection);
       sort->keyType = options.named<DType>("key_type", parseDType);
     }
+    if (options.has("key_types") && !sort->readKeyTypes(options))
+      return Error("its options do not fit");
     if (!options.ok() || step.inputs.empty() ||
         step.inputs.size() != step.outputs.size() ||
         (sort->mode != ELEMENTS && !step.scalar) ||
@@ -218,6 +222,10 @@ public:
       byFunction(arguments);
       return Success();
     }
+    if (mode == SEVERAL) {
+      bySeveralKeys(arguments);
+      return Success();
+    }
     switch (keyKindOf(keyType)) {
     case KeyKind::Float:
       byKeys<float>(arguments);
@@ -237,8 +245,28 @@ public:
 
 private:
   /// By the scalar function; by elements of an input; by what the function
-  /// makes of those.
-  enum Mode { CALL, ELEMENTS, COMPUTED };
+  /// makes of those; by several integers that it makes of all inputs' elements.
+  enum Mode { CALL, ELEMENTS, COMPUTED, SEVERAL };
+
+  /// An integer that items are sorted by where all before it are equal.
+  struct IntegerKey {
+    DType type;
+    bool descends;
+  };
+
+  bool readKeyTypes(OptionReader &options) {
+    mode = SEVERAL;
+    std::istringstream names(options.text("key_types"));
+    const std::vector<int64_t> descend = options.list("descend");
+    for (std::string name; names >> name;) {
+      const std::optional<DType> type = parseDType(name);
+      if (!type || isFloat(*type) || isComplex(*type) ||
+          keys.size() == descend.size())
+        return false;
+      keys.push_back({*type, descend[keys.size()] != 0});
+    }
+    return !keys.empty() && keys.size() == descend.size();
+  }
 
   Lines lines(const LibraryArguments &arguments) const {
     std::vector<const LibraryOperand *> operands;
@@ -312,13 +340,11 @@ private:
         }
         items[size_t(j)] = {readKey<Key>(keyType, key), j};
       }
-      // Shorter lines are merged in less time than digits are counted.
-      constexpr int64_t manyItems = 512;
       auto writeInOrder = [&] {
         permute(arguments, offsets, line,
                 [&](int64_t j) { return items[size_t(j)].from; });
       };
-      if (length >= manyItems && (direction == LT || direction == GT) &&
+      if (length >= MANY_ITEMS && (direction == LT || direction == GT) &&
           orderByDigits(items, direction == LT))
         return writeInOrder();
       auto sortBy = [&](auto before) {
@@ -340,6 +366,68 @@ private:
         sortBy([](Key a, Key b) { return a >= b; });
       }
       writeInOrder();
+    });
+  }
+
+  /// The keys of a line's elements, as numbers to sort up; those of one element
+  /// lie side by side.
+  void computeKeys(const LibraryArguments &arguments,
+                   const std::vector<int64_t> &offsets,
+                   std::vector<uint64_t> &numbers) const {
+    const size_t count = arguments.inputs.size();
+    std::vector<uint64_t> computed(keys.size());
+    std::vector<void *> operands(count + keys.size());
+    for (size_t k = 0; k < keys.size(); ++k)
+      operands[count + k] = &computed[k];
+    numbers.clear();
+    for (int64_t j = 0; j < length; ++j) {
+      for (size_t i = 0; i < count; ++i) {
+        const LibraryOperand &input = arguments.inputs[i];
+        operands[i] =
+            input.data + (offsets[i] + j * input.strides[size_t(dim)]) *
+                             byteWidth(input.type);
+      }
+      callScalar(function, operands.data());
+      for (size_t k = 0; k < keys.size(); ++k) {
+        const auto *key = reinterpret_cast<const char *>(&computed[k]);
+        const uint64_t bits =
+            isSigned(keys[k].type)
+                ? orderedBits(readKey<int64_t>(keys[k].type, key))
+                : orderedBits(readKey<uint64_t>(keys[k].type, key));
+        numbers.push_back(keys[k].descends ? ~bits : bits);
+      }
+    }
+  }
+
+  void bySeveralKeys(const LibraryArguments &arguments) const {
+    struct Item {
+      uint64_t key;
+      int64_t from;
+    };
+    std::vector<uint64_t> numbers;
+    std::vector<Item> items, scratch;
+    std::vector<char> line;
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
+      computeKeys(arguments, offsets, numbers);
+      const auto keysOf = [&](const Item &item) {
+        return std::span(numbers).subspan(size_t(item.from) * keys.size(),
+                                          keys.size());
+      };
+      items.clear();
+      for (int64_t j = 0; j < length; ++j)
+        items.push_back({0, j});
+      if (length >= MANY_ITEMS)
+        for (size_t k = keys.size(); k-- > 0;) {
+          for (Item &item : items)
+            item.key = keysOf(item)[k];
+          orderByDigits(items, /*up=*/true);
+        }
+      else
+        mergeSort(items, scratch, [&](const Item &a, const Item &b) {
+          return std::ranges::lexicographical_compare(keysOf(a), keysOf(b));
+        });
+      permute(arguments, offsets, line,
+              [&](int64_t j) { return items[size_t(j)].from; });
     });
   }
 
@@ -370,10 +458,14 @@ private:
     });
   }
 
+  /// Shorter lines are merged in less time than digits are counted.
+  static constexpr int64_t MANY_ITEMS = 512;
+
   int64_t dim = 0, length = 0, direction = LT;
   Mode mode = CALL;
   size_t keyInput = 0;
   DType keyType = DType::F32;
+  std::vector<IntegerKey> keys;
   KernelFunction function = nullptr;
 };
 

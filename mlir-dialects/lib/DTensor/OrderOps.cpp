@@ -4,6 +4,8 @@
 
 #include "Reductions.h"
 
+#include "meshloom/Dialect/DTensor/SortKeys.h"
+
 namespace meshloom::dtensor {
 
 /// Dims of a tensor of rank `rank`; those in `whole` must be whole.
@@ -104,15 +106,38 @@ static std::optional<KeyComparison> keyComparison(Region &comparator) {
   return std::nullopt;
 }
 
+/// Several integer keys, of which the scalar function makes each element's: by
+/// `key_types`, a name and a space each, and which of them `descend`.
+static LibraryCall &addKeys(LibraryCall &call, Region &comparator) {
+  const SmallVector<SortKey> keys = sortKeys(comparator);
+  if (keys.size() < 2 || !llvm::all_of(keys, [](const SortKey &key) {
+        return isa<IntegerType>(elementTypeOf(key.value.getType()));
+      }))
+    return call.scalar(comparator);
+  Block &block = comparator.front();
+  for (unsigned i = 0; i < block.getNumArguments(); i += 2)
+    call.scalarArguments.push_back(block.getArgument(i));
+  std::string types;
+  SmallVector<int64_t> descend;
+  for (const SortKey &key : keys) {
+    call.scalarResults.push_back(key.value);
+    types += name(*dtypeOf(elementTypeOf(key.value.getType())));
+    types += ' ';
+    descend.push_back(key.descends);
+  }
+  return call.text("key_types", types).list("descend", descend);
+}
+
 /// With `direction`, elements of `key_input` are compared so, or what the
-/// scalar function makes of them, of `key_type`; else the function is the
+/// scalar function makes of them, of `key_type`; with `key_types`, the numbers
+/// that it makes of the elements of all inputs; else the function is the
 /// comparator.
 LibraryCall SortOp::getLibraryCall() {
   LibraryCall call(*this, "sort");
   call.number("dimension", getDimension());
   std::optional<KeyComparison> comparison = keyComparison(getComparator());
   if (!comparison)
-    return call.scalar(getComparator());
+    return addKeys(call, getComparator());
   Value element = getComparator().front().getArgument(2 * comparison->input);
   if (comparison->key != element) {
     call.scalarArguments = {element};
