@@ -266,28 +266,6 @@ Scalar tangent(ArrayRef<Scalar> x) {
       x[0], isEven.select(s, negated(c)) / isEven.select(c, s), /*isOdd=*/true);
 }
 
-// -- Other functions --
-
-/// Three Halley steps from a third of the exponent.
-Scalar cubeRoot(ArrayRef<Scalar> arguments) {
-  Scalar x = arguments[0];
-  Scalar size = x.abs();
-  Scalar isTiny = size.less(x.f(0x1p-1000));
-  size = isTiny.select(size * 0x1p54, size);
-  Scalar bits = size.bits();
-  Scalar third =
-      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
-  Scalar root = (third + bits.i(int64_t(715094163) << 32)).asFloat();
-  Scalar quarter = size * 0.25; // sums of whole ones may be infinite
-  for (int step = 0; step < 3; ++step) {
-    Scalar cube = (root * 0.25) * root * root;
-    root = fma(root, (quarter - cube) / (quarter + cube + cube), root);
-  }
-  root = root * isTiny.select(x.f(0x1p-18), x.f(1));
-  Scalar isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
-  return isOrdinary.select(withSignOf(root, x), x);
-}
-
 // -- Powers --
 
 /// x is m 2^exponent, with m between the square roots of 1/2 and 2.
@@ -366,25 +344,6 @@ Scalar powerWithSign(Scalar x, Scalar y, Scalar value) {
   return y.equals(x.f(0)).select(x.f(1), value);
 }
 
-/// e^(y log |x|), where the product's low part l adds e^l - 1, or l.
-Scalar power(ArrayRef<Scalar> arguments) {
-  Scalar x = arguments[0], y = arguments[1];
-  Scalar size = x.abs();
-  Sum log = preciseLog(size);
-  Scalar high = size.equals(x.f(0)).select(x.f(-infinite), log.high);
-  high = size.less(x.f(infinite)).select(high, size);
-  Sum exponent = product(y, high);
-  exponent.low = fma(y, log.low, exponent.low);
-  // All powers are 0 or infinite behind these.
-  constexpr double most = 800;
-  Scalar isInRange = exponent.high.abs().less(x.f(most));
-  Scalar low = isInRange.select(exponent.low, x.f(0));
-  Scalar limited = exponent.high.clamp(-most, most);
-  Scalar value = x.with(x.b->create<math::ExpOp>(x.loc, limited.v));
-  value = value.less(x.f(infinite)).select(fma(value, low, value), value);
-  return powerWithSign(x, y, value);
-}
-
 // -- Remainders --
 
 /// A positive finite number: m 2^(exponent - 1075) with an m of 53 bits.
@@ -435,8 +394,8 @@ DeviceFormula formulaOf(StringRef name) {
       .Case("sin", sine)
       .Case("cos", cosine)
       .Case("tan", tangent)
-      .Case("cbrt", cubeRoot)
-      .Case("pow", power)
+      .Case("cbrt", [](ArrayRef<Scalar> x) { return wideCubeRoot(x[0]); })
+      .Case("pow", [](ArrayRef<Scalar> x) { return widePower(x[0], x[1]); })
       .Case("fmod", remainder);
 }
 
@@ -468,6 +427,43 @@ Scalar meshloom::callDevice(StringRef name, ValueRange arguments,
   }
   return {&rewriter, loc,
           rewriter.create<LLVM::CallOp>(loc, callee, arguments).getResult()};
+}
+
+/// Three Halley steps from a third of the exponent.
+Scalar meshloom::wideCubeRoot(Scalar x) {
+  Scalar size = x.abs();
+  Scalar isTiny = size.less(x.f(0x1p-1000));
+  size = isTiny.select(size * 0x1p54, size);
+  Scalar bits = size.bits();
+  Scalar third =
+      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
+  Scalar root = (third + bits.i(int64_t(715094163) << 32)).asFloat();
+  Scalar quarter = size * 0.25; // sums of whole ones may be infinite
+  for (int step = 0; step < 3; ++step) {
+    Scalar cube = (root * 0.25) * root * root;
+    root = fma(root, (quarter - cube) / (quarter + cube + cube), root);
+  }
+  root = root * isTiny.select(x.f(0x1p-18), x.f(1));
+  Scalar isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
+  return isOrdinary.select(withSignOf(root, x), x);
+}
+
+/// e^(y log |x|), where the product's low part l adds e^l - 1, or l.
+Scalar meshloom::widePower(Scalar x, Scalar y) {
+  Scalar size = x.abs();
+  Sum log = preciseLog(size);
+  Scalar high = size.equals(x.f(0)).select(x.f(-infinite), log.high);
+  high = size.less(x.f(infinite)).select(high, size);
+  Sum exponent = product(y, high);
+  exponent.low = fma(y, log.low, exponent.low);
+  // All powers are 0 or infinite behind these.
+  constexpr double most = 800;
+  Scalar isInRange = exponent.high.abs().less(x.f(most));
+  Scalar low = isInRange.select(exponent.low, x.f(0));
+  Scalar limited = exponent.high.clamp(-most, most);
+  Scalar value = x.with(x.b->create<math::ExpOp>(x.loc, limited.v));
+  value = value.less(x.f(infinite)).select(fma(value, low, value), value);
+  return powerWithSign(x, y, value);
 }
 
 Scalar meshloom::narrowPower(Scalar base, Scalar exponent) {

@@ -235,6 +235,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, WideMathAccuracyTest,
                                          WideFunction{"log1p", std::log1p, 2},
                                          WideFunction{"tanh", std::tanh, 1.5},
                                          WideFunction{"erf", std::erf, 2.5},
+                                         WideFunction{"cbrt", std::cbrt, 1},
                                          WideFunction{"sine", std::sin, 1},
                                          WideFunction{"cosine", std::cos, 1},
                                          WideFunction{"tan", std::tan, 2}),
@@ -287,6 +288,64 @@ TEST(RemainderTest, RemaindersEqualThoseOfLibm) {
                   std::bit_cast<uint32_t>(expected))
             << x[i] << " by " << y[i];
     }
+  }
+}
+
+template <typename T> class PowerTest : public testing::Test {};
+using PowerTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(PowerTest, PowerTypes);
+
+// Zeros, infinities and nan, negative bases with whole and with other
+// exponents, and results near the ends of the range.
+TYPED_TEST(PowerTest, PowersAreCloseToLibm) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> numbers{0,
+                         1,
+                         T(0.5),
+                         2,
+                         3,
+                         T(0.1),
+                         T(1e-30),
+                         T(1e30),
+                         1 - Limits::epsilon(),
+                         1 + Limits::epsilon(),
+                         T(1e9) + 1,
+                         Limits::max(),
+                         Limits::min(),
+                         Limits::denorm_min(),
+                         Limits::infinity(),
+                         Limits::quiet_NaN()};
+  for (int i = 1; i < 60; ++i)
+    numbers.push_back(T(i) * T(0.37));
+  std::vector<T> x, y;
+  for (T a : numbers)
+    for (T b : numbers)
+      for (T signA : {1, -1})
+        for (T signB : {1, -1}) {
+          x.push_back(std::copysign(a, signA));
+          y.push_back(std::copysign(b, signB));
+        }
+  const auto count = int64_t(x.size());
+  std::vector<T> power(x.size());
+  const std::string type = "tensor<" + std::to_string(count) + "xf" +
+                           std::to_string(8 * sizeof(T)) + ">";
+  KernelHarness kernel("func.func @f(%x: " + type + ", %y: " + type + ") -> " +
+                       type + " { %0 = dtensor.power %x, %y : " + type +
+                       " return %0 : " + type + " }");
+  kernel.call(
+      {rowMajor(x, {count}), rowMajor(y, {count}), rowMajor(power, {count})});
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto exact = std::pow((long double)(x[i]), (long double)(y[i]));
+    const auto expected = T(exact);
+    if (std::isnan(expected))
+      EXPECT_TRUE(std::isnan(power[i])) << x[i] << " to the " << y[i];
+    else if (!std::isfinite(expected) || expected == 0)
+      EXPECT_EQ(power[i], expected) << x[i] << " to the " << y[i];
+    else
+      EXPECT_LE(std::abs((long double)(power[i]) - exact),
+                2 * Limits::epsilon() * std::abs(exact) + Limits::denorm_min())
+          << x[i] << " to the " << y[i];
   }
 }
 
