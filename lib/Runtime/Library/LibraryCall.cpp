@@ -47,14 +47,16 @@ LibraryCall::make(const Program &program, const KernelStep &step,
   return std::shared_ptr<const LibraryCall>(std::move(call));
 }
 
-LibraryOperand LibraryCall::box(const Source &source, void *const *operands,
-                                const int64_t *strides, const int64_t *origin,
-                                const int64_t *extents) const {
+void LibraryCall::box(const Source &source, void *const *operands,
+                      const int64_t *strides, const int64_t *origin,
+                      const int64_t *extents, LibraryOperand &result) const {
   const size_t rank = source.operand->dims.size();
-  LibraryOperand result{
-      source.decl->type, static_cast<char *>(operands[source.pointer]),
-      Shape(rank),       Shape(rank, 1),
-      Shape(rank, 0),    &source.decl->shape};
+  result.type = source.decl->type;
+  result.data = static_cast<char *>(operands[source.pointer]);
+  result.global = &source.decl->shape;
+  result.offset.resize(rank);
+  result.extent.assign(rank, 1);
+  result.strides.assign(rank, 0);
   const int64_t *operandStrides = strides + source.pointer * loops;
   for (size_t d = 0; d < rank; ++d) {
     const DimAccess &dim = source.operand->dims[d];
@@ -68,16 +70,25 @@ LibraryOperand LibraryCall::box(const Source &source, void *const *operands,
       result.strides[d] = operandStrides[loop] / coefficient;
     }
   }
-  return result;
 }
 
 Status LibraryCall::run(void *const *operands, const int64_t *strides,
                         const int64_t *origin, const int64_t *extents) const {
-  LibraryArguments arguments{{}, {}, origin, extents};
-  for (const Source &source : inputs)
-    arguments.inputs.push_back(box(source, operands, strides, origin, extents));
-  for (const Source &source : outputs)
-    arguments.outputs.push_back(
-        box(source, operands, strides, origin, extents));
-  return routine->run(arguments);
+  // The memory of the thread's call before: one that is inside of another call
+  // finds none.
+  static thread_local LibraryArguments before{};
+  LibraryArguments arguments = std::move(before);
+  arguments.origin = origin;
+  arguments.extents = extents;
+  auto boxAll = [&](const std::vector<Source> &sources,
+                    std::vector<LibraryOperand> &boxes) {
+    boxes.resize(sources.size());
+    for (size_t i = 0; i < sources.size(); ++i)
+      box(sources[i], operands, strides, origin, extents, boxes[i]);
+  };
+  boxAll(inputs, arguments.inputs);
+  boxAll(outputs, arguments.outputs);
+  Status status = routine->run(arguments);
+  before = std::move(arguments);
+  return status;
 }

@@ -23,9 +23,9 @@ private:
     unsigned pointer; ///< which of the call's operands
     const Operand *operand;
   };
-  LibraryOperand box(const Source &source, void *const *operands,
-                     const int64_t *strides, const int64_t *origin,
-                     const int64_t *extents) const;
+  void box(const Source &source, void *const *operands, const int64_t *strides,
+           const int64_t *origin, const int64_t *extents,
+           LibraryOperand &result) const;
 
   size_t loops = 0;
   std::vector<Source> inputs, outputs;

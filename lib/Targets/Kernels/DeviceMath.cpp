@@ -394,6 +394,8 @@ DeviceFormula formulaOf(StringRef name) {
       .Case("sin", sine)
       .Case("cos", cosine)
       .Case("tan", tangent)
+      .Case("cbrt", [](ArrayRef<Scalar> x) { return wideCubeRoot(x[0]); })
+      .Case("pow", [](ArrayRef<Scalar> x) { return widePower(x[0], x[1]); })
       .Case("fmod", remainder);
 }
 

@@ -451,11 +451,12 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
   add.operator()<math::Log1pOp>("log1p", {narrow::log1p, wide::log1p});
   add.operator()<math::TanhOp>("tanh", {narrow::tanh, wide::tanh});
   add.operator()<math::ErfOp>("erf", {narrow::erf, wide::erf});
-  add.operator()<math::CbrtOp>("cbrt", {narrow::cbrt, wideCubeRoot});
-  // The formulas of f64 have none beside them for huge arguments.
+  // The formulas of f64 have none beside them for huge arguments; of cube roots
+  // and powers there are functions for targets without a library.
   auto orNone = [&](Formula formula) {
     return library == MathLibrary::Libm ? formula : nullptr;
   };
+  add.operator()<math::CbrtOp>("cbrt", {narrow::cbrt, orNone(wideCubeRoot)});
   add.operator()<math::SinOp>(
       "sin",
       {[](Scalar x) { return sinOrCos(angleOf(x), false); }, orNone(wide::sin),
@@ -475,5 +476,7 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
   add.operator()<math::Atan2Op>(
       "atan2", {.binary = narrow::atan2, .wideBinary = wide::atan2});
   add.operator()<math::PowFOp>(
-      "pow", {.binary = narrowPower, .wideBinary = widePower});
+      "pow",
+      {.binary = narrowPower,
+       .wideBinary = library == MathLibrary::Libm ? widePower : nullptr});
 }

@@ -108,3 +108,22 @@ func.func @sort(%t: tensor<8x6xf32, #lines>) -> (tensor<8x6xf32, #lines>, tensor
   }
   return %0, %1 : tensor<8x6xf32, #lines>, tensor<8x6xf32, #lines>
 }
+
+// Several integer keys: the function makes all of an element, and is called
+// once an element.
+// CHECK-LABEL: func.func @keys
+// CHECK: spmd.library_call "sort" {{.*}} options = {descend = array<i64: 0, 1>, dimension = 1 : i64, key_types = "i32 i16 "}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<i32, {{.*}}, %[[B:.*]]: tensor<i16, {{[^)]*}}):
+// CHECK-NEXT: spmd.kernel loops [] ins (%[[A]]
+func.func @keys(%s: tensor<8x6xi32, #lines>, %t: tensor<8x6xi16, #lines>) -> (tensor<8x6xi32, #lines>, tensor<8x6xi16, #lines>) {
+  %0:2 = dtensor.sort %s, %t dim 1 : (tensor<8x6xi32, #lines>, tensor<8x6xi16, #lines>) -> (tensor<8x6xi32, #lines>, tensor<8x6xi16, #lines>) {
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i16>, %d: tensor<i16>):
+    %more = dtensor.compare GT, %c, %d : (tensor<i16>, tensor<i16>) -> tensor<i1>
+    %less = dtensor.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %same = dtensor.compare EQ, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %tie = dtensor.and %same, %more : tensor<i1>
+    %first = dtensor.or %less, %tie : tensor<i1>
+    dtensor.yield %first : tensor<i1>
+  }
+  return %0#0, %0#1 : tensor<8x6xi32, #lines>, tensor<8x6xi16, #lines>
+}
