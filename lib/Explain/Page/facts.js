@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the sections of the page share: the facts, numbers as text, elements,
+// The sections of the page share this: the facts, numbers as text, elements,
 // and layouts in the colours of their axes.
 "use strict";
 
 const FACTS = JSON.parse(document.getElementById("facts").textContent);
 
-/** Makes an element with attributes (`on...` are listeners) and children. */
+/** Creates an element with attributes (`on...` are listeners) and children. */
 function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  return filled(made, attributes, children);
+  return filled(document.createElement(tag), attributes, children);
 }
 
 function svgElement(tag, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  return filled(made, attributes, children);
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 function filled(target, attributes, children) {
@@ -25,7 +23,7 @@ function filled(target, attributes, children) {
   return target;
 }
 
-/** A number with three digits and the largest unit that it fills. */
+/** Returns a number with three digits and the largest unit that it fills. */
 function scaled(value, units) {
   let unit = 0;
   while (unit + 1 < units.length && Math.abs(value) >= 999.5) {
@@ -40,7 +38,7 @@ const timeText = (picoseconds) => scaled(picoseconds, ["ps", "ns", "µs", "ms", 
 const flopsText = (flops) => scaled(flops, ["flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop"]);
 const countText = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** A program of the facts, with what follows from them. */
+/** A program of the facts, with the maps that the sections need. */
 class Program {
   constructor(facts) {
     Object.assign(this, facts);
@@ -61,7 +59,7 @@ class Program {
     return (this.work.get(id)?.bytes_sent ?? 0) > 0;
   }
 
-  /** The colour of an axis by its name; the parts of an axis ("x:(2)4") share it. */
+  /** Returns the colour of an axis by its name; the parts of an axis ("x:(2)4") share it. */
   axisColor(name) {
     if (name === undefined) return "var(--axis-none)";
     const whole = (text) => text.split(":(")[0];
@@ -78,7 +76,7 @@ class Program {
     return coordinates;
   }
 
-  /** The interval of a tensor's dim that a device holds. */
+  /** Returns the interval of a tensor's dim that a device holds. */
   held(tensor, dim, coordinates) {
     if (tensor.cuts[dim] < 0) return [0, tensor.shape[dim]];
     let shard = 0;
@@ -86,7 +84,7 @@ class Program {
     return this.cuts[tensor.cuts[dim]][shard];
   }
 
-  /** The parts of a tensor, each with the devices that hold it. */
+  /** Returns the parts of a tensor with the devices that hold them. */
   parts(tensor) {
     const parts = new Map();
     for (let device = 0; device < this.devices; ++device) {
@@ -100,7 +98,7 @@ class Program {
   }
 }
 
-/** The layout of a tensor as text whose axes have their colours and names. */
+/** Returns the layout of a tensor as text whose axes have their colours and names. */
 function layoutText(program, tensor) {
   const named = (axis) =>
     element("span", { style: `color:${program.axisColor(program.axes[axis].name)}` }, program.axes[axis].name);
@@ -117,7 +115,7 @@ function plainLayout(program, tensor) {
   return layoutText(program, tensor).textContent;
 }
 
-/** A place in the source: a link where the page has its lines. */
+/** Returns a place in the source, as a link where the page has its lines. */
 function sourceLink(place) {
   const match = /^(.*):(\d+):\d+$/.exec(place);
   const file = match ? FACTS.sources.findIndex((source) => source.file === match[1]) : -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program as a graph of folds. Only what is unfolded is laid out: the items
-// of a fold are placed in rows by their longest way from a source, so that a
-// program of any size takes the time of what one sees of it.
+// of a fold are placed in rows by their longest way from a source. The time
+// grows with the items that are unfolded, and not with the program.
 "use strict";
 
 const NODE_WIDTH = 206, NODE_HEIGHT = 46, GAP = 14, ROW_GAP = 30, HEAD = 30, MARGIN = 12;
@@ -21,7 +21,7 @@ class Graph {
     this.select(this.root.items[0] ?? null);
   }
 
-  /** A node of the tree: `first` and `last` are the ids of the steps in it. */
+  /** Returns an item of the tree; `ids` are those of the steps in it. */
   itemOf(fact, parent) {
     const item = { parent, open: false, depth: parent ? parent.depth + 1 : 0 };
     if (typeof fact === "number") return Object.assign(item, this.leaf(fact));
@@ -47,7 +47,7 @@ class Graph {
     };
   }
 
-  /** The items that one sees, in their order. */
+  /** Returns the items that the page shows, in their order. */
   visible(item = this.root, list = []) {
     for (const inner of item.items ?? []) {
       list.push(inner);
@@ -56,7 +56,7 @@ class Graph {
     return list;
   }
 
-  /** Which item of a list has each step. */
+  /** Returns the item of a list that contains a step, by the id of the step. */
   static ownersOf(items) {
     const owners = new Map();
     items.forEach((item) => item.ids.forEach((id) => owners.set(id, item)));
@@ -146,7 +146,7 @@ class Graph {
   }
 
   edges(items) {
-    // The innermost item that one sees is the last one that has a step.
+    // An item that is not open stands for all of its steps.
     const owners = Graph.ownersOf(items.filter((item) => !item.open));
     const drawn = new Map();
     for (const [id, item] of owners)

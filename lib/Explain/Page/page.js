@@ -15,7 +15,7 @@ function table(caption, heads, rows) {
       element("td", { class: numeric(heads[i]) ? "number" : "" }, cell))))));
 }
 
-/** A table whose rows after the first ones are made when one asks for them. */
+/** Returns a table that shows its first rows, and all of them when a button is pressed. */
 function longTable(caption, heads, rows, makeRow, count = 40) {
   const built = table(caption, heads, rows.slice(0, count).map(makeRow));
   if (rows.length <= count) return built;
@@ -71,7 +71,7 @@ function devicesText(devices) {
   return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(", ");
 }
 
-/** Two dims of a tensor, cut ones if there are any, with its parts as boxes. */
+/** Draws two dims of a tensor, cut ones if there are any, with its parts as boxes. */
 function partsPicture(tensor, parts, choose) {
   const dims = tensor.shape.map((_, dim) => dim);
   const cut = dims.filter((dim) => tensor.cuts[dim] >= 0);
@@ -137,7 +137,7 @@ function stepDetails(id) {
   ].filter(Boolean);
 }
 
-/** From the annotation to the collective, for each value that it moves. */
+/** Tells the way from the annotation to the collective, for each value that it moves. */
 function causes(collective) {
   return collective.values.flatMap((value) => {
     const [moved, ...annotations] = value.reason.split("; ");
@@ -153,7 +153,7 @@ function causes(collective) {
   });
 }
 
-/** Devices of one memory: their work and bytes are counted together. */
+/** Returns whether devices share a memory, so that their work is counted together. */
 const isShared = () => program.prediction.machine === "shared-memory";
 
 function showHeader() {
@@ -211,7 +211,7 @@ function showCollectives() {
 
 const total = (collective) => collective.time_ps * (collective.executions ?? 1);
 
-/** A picture with bars; `bars` have x, y, width, height, id and a title. */
+/** Draws bars, which have x, y, width, height, id and a title. */
 function barPicture(label, width, height, bars, texts) {
   return svgElement("svg", { class: "picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
     bars.map((bar) => svgElement("rect", {
@@ -243,7 +243,7 @@ function showMemory() {
         (tensor) => [tensor.name || tensor.op || "temporary", tensor.use, bytesText(tensor.bytes), sourceLink(tensor.location.split(" in ")[0])])));
 }
 
-/** Rows of bars over a time: `events` have row, begin and time. */
+/** Draws rows of bars over a time: `events` have row, begin and time. */
 function timePicture(label, rows, events, end) {
   const WIDTH = 1000, LEFT = 110, ROW = 26, height = rows.length * ROW + 26;
   const scale = (WIDTH - LEFT - 10) / Math.max(end, 1);
@@ -316,7 +316,7 @@ const chooser = document.querySelector("#programs select");
 document.getElementById("programs").hidden = FACTS.programs.length < 2;
 chooser.append(...FACTS.programs.map((facts, i) => element("option", { value: i }, `${i + 1}: ${facts.prediction.program} on ${facts.prediction.mesh}`)));
 chooser.onchange = () => show(Number(chooser.value));
-// A link to a line opens the file that it is in.
+// A link to a line opens the list of lines that it leads to.
 window.addEventListener("hashchange", () => {
   const line = document.getElementById(location.hash.slice(1));
   line?.closest("details")?.setAttribute("open", "");
