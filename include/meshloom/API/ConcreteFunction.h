@@ -13,7 +13,7 @@ namespace meshloom {
 class Compiled; // Core/Compiled.h
 class ConcreteFunction;
 struct MachineModel; // Core/MachineModel.h
-struct LayoutAdvice;
+struct LayoutAdvice; // Core/LayoutAdvice.h
 struct Prediction;   // Core/Prediction.h
 namespace detail {
 class TracedFunction;
