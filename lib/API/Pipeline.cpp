@@ -139,14 +139,14 @@ public:
              const std::source_location &where)
       : trace(*threadState().trace()), stages(stages), shape(shape), loss(loss),
         where(where), work(stages.size()), sums(stages.size()) {
-    for (std::vector<Work> &ofStage : work)
+    for (std::vector<StageWork> &ofStage : work)
       ofStage.resize(size_t(shape.microbatches));
   }
   StepTracer(const StepTracer &) = delete;
   StepTracer &operator=(const StepTracer &) = delete;
   ~StepTracer() {
-    for (std::vector<Work> &ofStage : work) // an error has ended the step
-      for (Work &ofMicrobatch : ofStage)
+    for (std::vector<StageWork> &ofStage : work) // an error has ended the step
+      for (StageWork &ofMicrobatch : ofStage)
         for (Operation *op : std::views::reverse(ofMicrobatch.later))
           op->erase();
   }
@@ -155,7 +155,7 @@ public:
 
 private:
   /// The results of a stage's tasks of a microbatch, until the last of them.
-  struct Work {
+  struct StageWork {
     std::unique_ptr<GradientTape> tape;
     Tensor output;
     Tensor gradient; ///< of the loss to `output`, which the next stage gives
@@ -168,7 +168,7 @@ private:
   void forward(size_t stage, size_t microbatch);
   void backward(size_t stage, size_t microbatch);
   void addGradients(size_t stage, size_t microbatch);
-  Work *workBefore(size_t stage, size_t microbatch) {
+  StageWork *workBefore(size_t stage, size_t microbatch) {
     return stage ? &work[stage - 1][microbatch] : nullptr;
   }
 
@@ -177,9 +177,9 @@ private:
   const PipelineShape &shape;
   const Pipeline::Loss &loss;
   const std::source_location &where;
-  std::vector<Tensor> inputs, wanted;    ///< by microbatch
-  std::vector<std::vector<Work>> work;   ///< by stage and microbatch
-  std::vector<std::vector<Tensor>> sums; ///< of gradients, by stage
+  std::vector<Tensor> inputs, wanted;       ///< by microbatch
+  std::vector<std::vector<StageWork>> work; ///< by stage and microbatch
+  std::vector<std::vector<Tensor>> sums;    ///< of gradients, by stage
   Tensor total;
 };
 
@@ -199,10 +199,10 @@ void StepTracer::cut(const Tensor &x, const Tensor &labels) {
 }
 
 void StepTracer::forward(size_t stage, size_t microbatch) {
-  Work &current = work[stage][microbatch];
+  StageWork &current = work[stage][microbatch];
   current.tape = std::make_unique<GradientTape>();
   Tensor input;
-  if (const Work *before = workBefore(stage, microbatch))
+  if (const StageWork *before = workBefore(stage, microbatch))
     input = relayout(before->output,
                      inputOf(stages[stage], before->output.rank()), where);
   else
@@ -222,8 +222,8 @@ void StepTracer::forward(size_t stage, size_t microbatch) {
 }
 
 void StepTracer::backward(size_t stage, size_t microbatch) {
-  Work &current = work[stage][microbatch];
-  Work *before = workBefore(stage, microbatch);
+  StageWork &current = work[stage][microbatch];
+  StageWork *before = workBefore(stage, microbatch);
   Operation *lastBefore = trace.lastOp();
   // The stage's results, weighed by the gradient to them.
   const Tensor target =
@@ -250,7 +250,7 @@ void StepTracer::backward(size_t stage, size_t microbatch) {
 }
 
 void StepTracer::addGradients(size_t stage, size_t microbatch) {
-  Work &current = work[stage][microbatch];
+  StageWork &current = work[stage][microbatch];
   for (Operation *op : std::exchange(current.later, {}))
     trace.builder().insert(op);
   std::vector<Tensor> &sum = sums[stage];
@@ -259,18 +259,18 @@ void StepTracer::addGradients(size_t stage, size_t microbatch) {
   else
     for (size_t i = 0; i < sum.size(); ++i)
       sum[i] = sum[i] + current.gradients[i];
-  current = Work();
+  current = StageWork();
 }
 
 PipelineGradients StepTracer::run(const Tensor &x, const Tensor &labels) {
   cut(x, labels);
-  for (const auto &[stage, microbatch, work] :
+  for (const auto &[stage, microbatch, kind] :
        check(pipelineTasks(shape), pipelineOp)) {
     PartScope part(trace);
     const auto s = size_t(stage), m = size_t(microbatch);
-    if (work == PipelineWork::FORWARD)
+    if (kind == PipelineWork::FORWARD)
       forward(s, m);
-    else if (work == PipelineWork::BACKWARD)
+    else if (kind == PipelineWork::BACKWARD)
       backward(s, m);
     else
       addGradients(s, m);

@@ -185,6 +185,11 @@ TEST(PipelineTest, PredictsTheTimesOfStages) {
             0);
   EXPECT_ERROR((void)pipe.stage_times(x, y, meanSquaredError, "gpu:none"),
                HAS("[stage_times]"), HAS("gpu:none"));
+  auto traced = function([&](const Tensor &x, const Tensor &y) {
+    (void)pipe.stage_times(x, y, meanSquaredError, "gpu:h100");
+    return x;
+  });
+  EXPECT_ERROR((void)traced(x, y), HAS("outside of a function"));
 }
 
 // Predictions come from the last stage, in the order of the batch.
