@@ -14,7 +14,9 @@ class Graph {
     this.onSelect = onSelect;
     this.root = this.itemOf({ fold: "program", name: program.prediction.program, items: program.folds }, null);
     this.root.open = true;
-    if (this.root.items.length === 1 && this.root.items[0].items) this.root.items[0].open = true;
+    // A program that is one short fold shows what is in it.
+    const [first] = this.root.items;
+    if (this.root.items.length === 1 && first.items) first.open = first.items.length <= 40;
     this.selected = null;
     container.onkeydown = (event) => this.onKey(event);
     this.draw();
