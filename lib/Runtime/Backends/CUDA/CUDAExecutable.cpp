@@ -36,7 +36,7 @@ constexpr int64_t RESIDENT_THREADS = 2048;
 
 /// A piece of work, ready to run.
 struct Call {
-  const Work *work;
+  const Work *work = nullptr;
   std::vector<AccessElements> elements; ///< per access
   std::vector<int64_t> strides;         ///< [access][loop]
   // A kernel or product:
@@ -307,7 +307,8 @@ Status CUDAExecutable::plan() {
 }
 
 Result<Call> CUDAExecutable::prepare(const Work &work) {
-  Call call{&work};
+  Call call;
+  call.work = &work;
   const size_t loops = work.extents.size();
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];

@@ -124,6 +124,7 @@ Result<std::vector<PlatformDevice>> Cards::list() {
     for (int64_t i = 0; i < logicalGPUs(card); ++i)
       devices.push_back({.number = std::ssize(devices),
                          .kind = *description,
+                         .coords = {},
                          .physical = int64_t(physical)});
   }
   return devices;
