@@ -407,6 +407,42 @@ Tensor Pipeline::State::run(const Tensor &x,
   return values.size() == 1 ? values.front() : concat(values, 0, where);
 }
 
+std::vector<PipelineStageTime>
+Pipeline::stage_times(const Tensor &x, const Tensor &labels, const Loss &loss,
+                      const std::string &machine,
+                      std::source_location where) const {
+  constexpr std::string_view op = "stage_times";
+  CallSite site(where);
+  if (isTracing())
+    fail(op, "expected to be outside of a function: it compiles each stage by "
+             "itself");
+  const MachineModel model = check(loadMachineModel(machine), op);
+  const std::vector<PipelineStage> &stages = state->stages;
+  const int64_t count = state->shape.microbatches;
+  const Layout ofLabels =
+      Layout::replicated(meshOf(stages.back()), unsigned(labels.rank()));
+  const Tensor wanted = microbatchesOf(labels, count, ofLabels, where).front();
+  Tensor input =
+      microbatchesOf(x, count, inputOf(stages[0], x.rank()), where).front();
+  std::vector<PipelineStageTime> times;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const bool isLast = s + 1 == stages.size();
+    std::function<Tensor(const Tensor &)> forward = stages[s].forward;
+    if (isLast)
+      forward = [&, compute = stages[s].forward](const Tensor &value) {
+        return loss(compute(value), wanted);
+      };
+    const StageTimer timer(stages[s], input, model, std::move(forward));
+    times.push_back(timer.times(/*isFirst=*/s == 0));
+    if (isLast)
+      break;
+    const ValueInfo output = timer.output();
+    input = relayout(zeros(output.shape, output.dtype),
+                     inputOf(stages[s + 1], std::ssize(output.shape)), where);
+  }
+  return times;
+}
+
 PipelinePrediction predict_pipeline(const std::vector<PipelineStageTime> &times,
                                     int64_t microbatches,
                                     PipelineSchedule schedule,
