@@ -10,6 +10,7 @@ static std::string listed(const Layout &layout, OfDim ofDim) {
   std::string text;
   for (const std::vector<unsigned> &axes : layout.dim_axes()) {
     std::vector<std::string> names;
+    names.reserve(axes.size());
     for (unsigned axis : axes)
       names.push_back(layout.mesh().axes()[axis].name);
     text += (text.empty() ? "" : ", ") + ofDim(names);
@@ -20,8 +21,12 @@ static std::string listed(const Layout &layout, OfDim ofDim) {
 static std::string joined(const std::vector<std::string> &names,
                           const std::string &quote) {
   std::string text;
-  for (const std::string &name : names)
-    text += (text.empty() ? "" : ", ") + (quote + name + quote);
+  for (const std::string &name : names) {
+    text += text.empty() ? "" : ", ";
+    text += quote;
+    text += name;
+    text += quote;
+  }
   return text;
 }
 

@@ -14,7 +14,7 @@
 // RUN: not mesh-run %t/f.mlprog --verify 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: head -c 100 %t/f.mlprog > %t/short.mlprog
 // RUN: not mesh-run %t/short.mlprog 2>&1 | FileCheck %s --check-prefix=SHORT
-// SOURCE: mesh-run: error: --verify, --explain, --function and --emit-program need the program's source; '{{.*}}f.mlprog' is a compiled one
+// SOURCE: mesh-run: error: --verify, --explain, --suggest, --function and --emit-program need the program's source; '{{.*}}f.mlprog' is a compiled one
 // SHORT: mesh-run: error: {{.*}}short.mlprog: {{.}}
 #mesh = #dtensor.mesh<x = 2, y = 2>
 #rows = #dtensor.layout<#mesh, [x, y]>
