@@ -319,6 +319,7 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define MESHLOOM_SCATTER_SUMS(T)                                               \
   template void library::addSums(const Shape &, T *, const Shape &,            \
                                  const SumOfUpdates<T> *, const Shape &);      \
@@ -330,3 +331,4 @@ MESHLOOM_SCATTER_SUMS(F16Element)
 MESHLOOM_SCATTER_SUMS(std::complex<float>)
 MESHLOOM_SCATTER_SUMS(std::complex<double>)
 #undef MESHLOOM_SCATTER_SUMS
+// NOLINTEND(bugprone-macro-parentheses)
