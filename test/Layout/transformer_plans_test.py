@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Automatic layouts of a transformer against the plans that people write by hand.
 
-    transformer_plans_test.py MESH_OPT PROGRAM.mlir
+    transformer_plans_test.py MESH_OPT PROGRAM.mlir [MACHINE...]
 
-PROGRAM is the training step of test/Scale/export_plain.py. For each machine model and mesh,
+PROGRAM is the training step of test/Scale/export_plain.py. For each machine model (all of
+MACHINES unless some are named) and mesh,
 data parallelism, ZeRO-1, ZeRO-3 (FSDP), Megatron's tensor parallelism and mixtures of them are
 written into it as shardings of its arguments. The plan that is found for the program without
 them may not be predicted to be more than 4 % slower than any of these, and is the same in a
@@ -12,7 +13,6 @@ second run.
 import re
 import subprocess
 import sys
-import tempfile
 
 MACHINES = ("ring", "ring-latency", "shared-memory", "gpu:h100", "gpu:a100", "tpu:v5e:2x4", "cpu:tcp")
 # Megatron's plan is up to 3.5 % faster than the one found on two of the machines and meshes.
@@ -109,23 +109,20 @@ def with_shardings(text, layout):
 
 def compiled(mesh_opt, text, machine):
     """Returns the partitioned program and its predicted time in picoseconds."""
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write(text)
-        file.flush()
-        passes = ["--stablehlo-to-dtensor", f"--dtensor-partition=auto-layout machine={machine}"]
-        done = subprocess.run([mesh_opt, file.name, *passes], capture_output=True, text=True)
+    passes = ["--stablehlo-to-dtensor", f"--dtensor-partition=auto-layout machine={machine}"]
+    done = subprocess.run([mesh_opt, "-", *passes], input=text, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"mesh-opt fails for {machine}:\n{done.stderr}")
     return done.stdout, int(re.search(r"dtensor.predicted_time = (\d+)", done.stdout)[1])
 
 
-def main(mesh_opt, program):
+def main(mesh_opt, program, *machines):
     plain = open(program).read()
     slower = []
     for title, mesh in MESHES.items():
         text = with_mesh(plain, mesh)
         plans = hand_plans(list(mesh))
-        for machine in MACHINES:
+        for machine in machines or MACHINES:
             module, found = compiled(mesh_opt, text, machine)
             times = {
                 name: compiled(mesh_opt, with_shardings(text, layout), machine)[1]
