@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Core/LayoutForms.h"
 
+#include <fmt/ranges.h>
+
 namespace meshloom {
 
 /// Returns the layout's dims as a list with commas, where `ofDim` writes a dim
@@ -20,14 +22,10 @@ static std::string listed(const Layout &layout, OfDim ofDim) {
 
 static std::string joined(const std::vector<std::string> &names,
                           const std::string &quote) {
-  std::string text;
-  for (const std::string &name : names) {
-    text += text.empty() ? "" : ", ";
-    text += quote;
-    text += name;
-    text += quote;
-  }
-  return text;
+  if (names.empty())
+    return "";
+  return fmt::format("{0}{1}{0}", quote,
+                     fmt::join(names, quote + ", " + quote));
 }
 
 std::string partitionSpec(const Layout &layout) {

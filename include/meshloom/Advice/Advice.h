@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-/// Whether changes are tried, which takes as many compilations.
+/// Tells whether changes are tried, each of which takes a compilation.
 enum class Changes : uint8_t { Tried, NotTried };
 
 /// Compiles one function of `module`, which is left as it is, for

@@ -14,11 +14,11 @@ namespace meshloom {
 
 /// A program, and what only its compiler knows.
 struct ExplainedProgram {
-  /// Its steps are needed: a target that plans steps itself will not do.
+  /// It must have steps: a target that plans steps itself gives it none.
   Compiled compiled;
   Explanation explanation;
-  /// Its suggestions, where there are any, are a section of the page; nothing:
-  /// none were asked for.
+  /// The suggestions of the advice, where it has any, are a section of the
+  /// page. It is nothing where the user asked for none.
   std::optional<LayoutAdvice> advice = std::nullopt;
 };
 

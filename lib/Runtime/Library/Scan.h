@@ -13,9 +13,9 @@
 
 namespace meshloom::library {
 
-/// Whether blocks of a line may be reduced before what is in front of them is:
-/// where nothing is rounded, and in sums, which are made of blocks. Products of
-/// floats could overflow in a block alone.
+/// Says whether blocks of a line may be reduced before what is in front of
+/// them: where nothing is rounded, and in sums, which are made of blocks.
+/// Products of floats could overflow in a block alone.
 template <ReduceKind kind, typename Sum>
 inline constexpr bool scansInBlocks =
     kind == ReduceKind::Sum || !isRounded<Sum> ||

@@ -244,7 +244,7 @@ void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
   sums.finish();
 }
 
-/// Whether more than one update comes to a place.
+/// Returns whether more than one update comes to a place.
 template <typename T>
 bool doUpdatesMeet(const AlikeWindows &alike, const WindowPart &part,
                    const WindowPlaces &places) {

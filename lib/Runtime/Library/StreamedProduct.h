@@ -13,8 +13,8 @@ namespace meshloom::library {
 /// eight by eight.
 constexpr int64_t STREAMED_TERMS = 2048;
 
-/// Whether [m, k] x [k, n] is computed here. The strides are those of the large
-/// matrix [k, n] and of the result, from one column to the next.
+/// Returns whether [m, k] x [k, n] is computed here. The strides are those of
+/// the large matrix [k, n] and of the result, from one column to the next.
 bool isStreamedProduct(int64_t m, int64_t n, int64_t k, int64_t columnStride,
                        int64_t resultStride);
 
