@@ -138,7 +138,8 @@ private:
   /// Calls `body` for each part, whose pointers are null.
   template <typename Body>
   Status forEachBox(const Call &call, const Body &body) const;
-  /// Calls `body` for each part; `base(memory)`: where a memory is.
+  /// Calls `body` for each part; `base(memory)`: the address of a memory, a
+  /// number, for a part that touches nothing may lie outside it.
   template <typename Base, typename Body>
   Status forEachPart(const Call &call, const Base &base,
                      const Body &body) const;
@@ -503,9 +504,9 @@ Status CUDAExecutable::forEachPart(const Call &call, const Base &base,
                                    const Body &body) const {
   return forEachBox(call, [&](Part &part) {
     for (size_t a = 0; a < part.offsets.size(); ++a)
-      part.pointers.push_back(
+      part.pointers.push_back(reinterpret_cast<char *>(
           base(graph.buffers[call.work->accesses[a].buffer].memory) +
-          part.offsets[a]);
+          part.offsets[a]));
     return body(std::as_const(part));
   });
 }
@@ -650,11 +651,12 @@ void CUDAExecutable::runOnHost(const Call &call, Run &run) const {
   if (failure.any())
     return;
   const Card::HostScope scope;
-  auto base = [&](unsigned memory) {
+  auto base = [&](unsigned memory) -> uintptr_t {
     auto staged = std::ranges::find(call.staged, memory, &Call::Staged::memory);
-    return staged == call.staged.end() // it touches no byte of it
-               ? staging.get()
-               : staging.get() + staged->offset - staged->bytes.begin;
+    if (staged == call.staged.end()) // it touches no byte of it
+      return 0;
+    return reinterpret_cast<uintptr_t>(staging.get()) + staged->offset -
+           staged->bytes.begin;
   };
   try {
     const Status done =
@@ -747,7 +749,9 @@ Status CUDAExecutable::enqueueExchange(const Work &work, const Frame &frame,
 Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
                                    const Frame &frame, Run &run) {
   const Call &call = calls[index];
-  auto base = [&](unsigned memory) { return frame.address(memory, 0); };
+  auto base = [&](unsigned memory) {
+    return reinterpret_cast<uintptr_t>(frame.address(memory, 0));
+  };
   Status done = Success();
   if (call.work->isExchange())
     done = enqueueExchange(*call.work, frame, run);
