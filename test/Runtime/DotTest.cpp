@@ -45,15 +45,23 @@ template <typename T> T dotNumberAt(int64_t i) {
              typename T::value_type(double(i % 97) / 48 - 1));
 }
 
-/// Integers wrap.
+/// A number in a type whose sums are more exact than those of its own. Integers
+/// wrap.
 template <typename T> auto widenedNumber(T value) {
   if constexpr (std::is_integral_v<T>)
     return uint32_t(value);
   else if constexpr (IsHalfNumber<T>)
-    return std::complex<long double>(value.widened());
+    return double(value.widened());
+  else if constexpr (std::is_same_v<T, float>)
+    return double(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return (long double)value;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return std::complex<double>(value);
   else
     return std::complex<long double>(value);
 }
+template <typename T> using Widened = decltype(widenedNumber(T()));
 
 /// The distance from 1 to the next number.
 template <typename T> constexpr long double epsilonOf() {
@@ -70,6 +78,39 @@ std::array<int64_t, 3> dotStridesOf(bool byColumns, int64_t apart, int64_t rows,
   const int64_t size = rows * columns * apart * apart;
   return byColumns ? std::array{size, apart, apart * rows}
                    : std::array{size, apart * columns, apart};
+}
+
+/// Numbers of [batch, rows, columns] with these strides, one after the other.
+template <typename T>
+std::vector<Widened<T>> widenedNumbers(const std::vector<T> &numbers,
+                                       const std::array<int64_t, 3> &strides,
+                                       int64_t batch, int64_t rows,
+                                       int64_t columns) {
+  std::vector<Widened<T>> widened;
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        widened.push_back(widenedNumber(
+            numbers[size_t(b * strides[0] + i * strides[1] + j * strides[2])]));
+  return widened;
+}
+
+/// The product of dense [batch, m, k] and [batch, k, n].
+template <typename Number>
+std::vector<Number> productOf(const std::vector<Number> &lhs,
+                              const std::vector<Number> &rhs, int64_t batch,
+                              int64_t m, int64_t n, int64_t k) {
+  std::vector<Number> sums(size_t(batch * m * n));
+  for (int64_t row = 0; row < batch * m; ++row) {
+    Number *sum = sums.data() + row * n;
+    for (int64_t p = 0; p < k; ++p) {
+      const Number factor = lhs[size_t(row * k + p)];
+      const Number *terms = rhs.data() + (row / m * k + p) * n;
+      for (int64_t j = 0; j < n; ++j)
+        sum[j] += factor * terms[j];
+    }
+  }
+  return sums;
 }
 
 /// [batch, m, k] times [batch, k, n], of which the terms are two loops where
@@ -109,25 +150,21 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
   long double bound = 0;
   if constexpr (!std::is_integral_v<T>)
     bound = 10 * (long double)(k + 1) * epsilonOf<T>();
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        auto sum = widenedNumber(T(0));
-        for (int64_t p = 0; p < k; ++p)
-          sum +=
-              widenedNumber(lhs[size_t(b * lhsStrides[0] + i * lhsStrides[1] +
-                                       p * lhsStrides[2])]) *
-              widenedNumber(rhs[size_t(b * rhsStrides[0] + p * rhsStrides[1] +
-                                       j * rhsStrides[2])]);
-        const T value =
-            out[size_t(b * result[0] + i * result[1] + j * result[2])];
-        if constexpr (std::is_integral_v<T>)
-          ASSERT_EQ(uint32_t(value), sum) << i << ", " << j;
-        else
-          ASSERT_LE(std::abs(widenedNumber(value) - sum), bound)
-              << batch << " of " << m << " x " << n << " x " << k << ", order "
-              << order << ", at " << i << ", " << j;
-      }
+  const auto expected =
+      productOf(widenedNumbers(lhs, lhsStrides, batch, m, k),
+                widenedNumbers(rhs, rhsStrides, batch, k, n), batch, m, n, k);
+  const auto values = widenedNumbers(out, result, batch, m, n);
+  for (size_t e = 0; e < expected.size(); ++e) {
+    long double error = 0;
+    if constexpr (std::is_integral_v<T>)
+      error = values[e] != expected[e];
+    else
+      error = std::abs(values[e] - expected[e]);
+    if (!(error <= bound))
+      FAIL() << batch << " of " << m << " x " << n << " x " << k << ", order "
+             << order << ", at " << e / size_t(n) << ", " << e % size_t(n)
+             << ": " << values[e] << " instead of " << expected[e];
+  }
 }
 
 template <typename T> class DotTest : public testing::Test {};
