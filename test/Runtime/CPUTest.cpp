@@ -6,6 +6,7 @@
 #include "../../lib/Runtime/Backends/CPU/Workers.h"
 
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
+#include "meshloom/Runtime/Backends/CPU/WorkerClocks.h"
 #include "meshloom/Runtime/Library/HostCode.h"
 
 #include <fstream>
@@ -39,6 +40,9 @@ const auto makers = testing::Values(
     maker("SharedManyChunks", {.workers = 3, .chunks = 7}),
     // More threads than cores.
     maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
+    maker("SharedClocks", {.workers = 3,
+                           .chunks = 7,
+                           .clocks = std::make_shared<WorkerClocks>(3)}),
     maker("Private", {.workers = 2, .privateMemories = true}),
     maker("PrivateOneWorker", {.workers = 1, .privateMemories = true}),
     // Every call returns before its work is done.
@@ -54,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(CPU, Conformance, makers, ClientMaker::nameOf);
 TEST(CPUClientTest, BadOptionsAreErrors) {
   EXPECT_FALSE(createCPUClient({.devices = 0}));
   EXPECT_FALSE(createCPUClient({.devices = 1, .workers = -1}));
+  EXPECT_FALSE(createCPUClient(
+      {.privateMemories = true, .clocks = std::make_shared<WorkerClocks>(1)}));
 }
 
 TEST(CPUClientTest, DevicesAreNamed) {
@@ -146,6 +152,50 @@ TEST(WorkersTest, AWorkerIsOneOfThoseThatThereAre) {
       caller.join();
     EXPECT_EQ(strangers, 0) << count;
   }
+}
+
+// Three workers take pieces of 5, 1, 1 and 4 in turn: the first is at one for
+// 5, the others are done after 1, and the second takes the last one.
+TEST(WorkersTest, ClocksSayWhenTheLastWorkerIsDone) {
+  int64_t time = 0;
+  WorkerClocks clocks(3, [&] { return time; });
+  const std::vector<int64_t> pieces{5, 1, 1, 4};
+  std::vector<int64_t> workers;
+  clocks.share([&](int64_t worker) {
+    if (workers.size() == pieces.size())
+      return false;
+    time += pieces[workers.size()];
+    workers.push_back(worker);
+    return true;
+  });
+  clocks.alone([&] { time += 7; });
+  EXPECT_EQ(workers, (std::vector<int64_t>{0, 1, 2, 1}));
+  const WorkerClocks::Times times = clocks.take();
+  EXPECT_EQ(times.total, 5 + 7);
+  EXPECT_EQ(times.alone, 7);
+  EXPECT_EQ(times.busy, 5 + 1 + 1 + 4 + 7);
+  EXPECT_EQ(times.phases, 1);
+  EXPECT_EQ(clocks.take().total, 0);
+}
+
+// A run on clocks counts its phases, and gives the same results: see the
+// conformance suite.
+TEST(WorkersTest, ARunCountsTheTimeOfItsWorkers) {
+  auto clocks = std::make_shared<WorkerClocks>(4);
+  Mesh mesh = makeMesh({{"x", 8}});
+  auto cpu = makeClient({.devices = 8, .workers = 4, .clocks = clocks});
+  auto executable =
+      cpu->load(Compiled(chain(mesh, 1024, 256, 2), testKernels()));
+  ASSERT_TRUE(executable);
+  ASSERT_TRUE(finished((*executable)
+                           ->execute({fromFloats(
+                               cpu, {1024, 256}, Layout({"x", UNSHARDED}, mesh),
+                               std::vector<float>(1024 * 256, 1.f))})));
+  const WorkerClocks::Times times = clocks->take();
+  EXPECT_EQ(times.phases, 1);
+  EXPECT_GT(times.total, times.alone);
+  EXPECT_GE(times.busy, times.total);
+  EXPECT_LE(times.busy, 4 * times.total);
 }
 
 // A value that is made and used up in one phase takes no global memory.

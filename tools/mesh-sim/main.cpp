@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-sim: runs a saved program as several processes would, on simulated
 // networks: many schedules, each from a seed. All must give the same bits,
-// those of one process within rounding.
+// those of one process within rounding. Or it says how long a step of one
+// process would take with more cores than there are.
 #include "../FiniteRange.h"
 #include "../VersionFlag.h"
-#include "../mesh-run/Values.h"
+#include "Cores.h"
 #include "Reordering.h"
 
 #include "meshloom/Core/Hash.h"
 #include "meshloom/Runtime/Backends/CPU/ProcessThreads.h"
 #include "meshloom/Runtime/HalfFloats.h"
 #include "meshloom/Runtime/Transport/Simulation.h"
-#include "meshloom/Support/File.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -24,6 +24,7 @@ using namespace meshloom;
 namespace {
 struct Options {
   run::Options run;
+  std::vector<int64_t> workers; ///< not empty: times by cores are printed
   int processes = 2;
   int64_t schedules = 200;
   uint64_t firstSeed = 0;
@@ -36,21 +37,14 @@ struct Options {
 using Results = std::vector<HostBytes>;
 
 Result<Results> runOn(const std::shared_ptr<Client> &client,
-                      const Compiled &compiled,
-                      const std::vector<HostBytes> &inputs) {
-  auto executable = client->load(compiled);
+                      const sim::SavedProgram &program) {
+  auto executable = client->load(program.compiled);
   if (!executable)
     return executable.error();
-  std::vector<Array> arguments;
-  arguments.reserve(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto array = Array::fromHost(client, compiled.signature().arguments[i].type,
-                                 inputs[i]);
-    if (!array)
-      return array.error();
-    arguments.push_back(*array);
-  }
-  auto results = (*executable)->execute(std::move(arguments));
+  auto arguments = program.place(client);
+  if (!arguments)
+    return arguments.error();
+  auto results = (*executable)->execute(std::move(*arguments));
   if (!results)
     return results.error();
   Results values;
@@ -118,7 +112,8 @@ std::optional<std::string> difference(const Signature &signature,
 
 class Simulator {
 public:
-  explicit Simulator(const Options &options) : options(options) {}
+  Simulator(const Options &options, const sim::SavedProgram &program)
+      : options(options), program(program) {}
   Status run();
 
 private:
@@ -140,9 +135,8 @@ private:
   void report() const;
 
   const Options &options;
+  const sim::SavedProgram &program;
   CPUOptions cpu;
-  std::optional<Compiled> compiled;
-  std::vector<HostBytes> inputs;
   Results expected; ///< of one process
   std::optional<Results> first;
   std::set<uint64_t> orders;
@@ -179,7 +173,7 @@ Result<Simulator::Outcome> Simulator::play(
                            [&](int rank) { return simulation.working(rank); });
   if (!client)
     return client.error();
-  Result<Results> results = runOn(*client, *compiled, inputs);
+  Result<Results> results = runOn(*client, program);
   return Outcome{std::move(results), simulation.arrivals(),
                  simulation.schedule()};
 }
@@ -200,8 +194,8 @@ Status Simulator::judge(const SimulationOptions &network,
   }
   if (!got)
     return got.error();
-  if (const auto wrong =
-          difference(compiled->signature(), *got, expected, options.tolerance))
+  if (const auto wrong = difference(program.compiled.signature(), *got,
+                                    expected, options.tolerance))
     return Error(*wrong);
   if (!first)
     first = *got;
@@ -222,7 +216,7 @@ Status Simulator::judgeReordering(const Outcome &outcome) {
       return error;
     return Success();
   }
-  if (difference(compiled->signature(), *outcome.results, expected,
+  if (difference(program.compiled.signature(), *outcome.results, expected,
                  options.tolerance))
     return Success();
   return Error("a rank runs two collectives in another order, and the results "
@@ -230,19 +224,7 @@ Status Simulator::judgeReordering(const Outcome &outcome) {
 }
 
 Status Simulator::run() {
-  Result<std::string> bytes = readFile(options.run.program);
-  if (!bytes)
-    return bytes.error();
-  Result<Compiled> loaded = Compiled::deserialize(*bytes);
-  if (!loaded)
-    return loaded.error().withMessage(options.run.program + ": " +
-                                      loaded.error().message());
-  compiled = std::move(*loaded);
-  auto generated = run::makeInputs(compiled->signature(), options.run);
-  if (!generated)
-    return generated.error();
-  inputs = std::move(*generated);
-  cpu.devices = compiled->signature().mesh.size();
+  cpu.devices = program.compiled.signature().mesh.size();
   cpu.workers = 1;
   if (cpu.devices % options.processes != 0)
     return Error(
@@ -252,7 +234,7 @@ Status Simulator::run() {
   auto alone = createCPUClient(cpu);
   if (!alone)
     return alone.error();
-  Result<Results> results = runOn(*alone, *compiled, inputs);
+  Result<Results> results = runOn(*alone, program);
   if (!results)
     return results.error();
   expected = std::move(*results);
@@ -312,12 +294,21 @@ void Simulator::report() const {
   else
     fmt::print(": all the same bits\n");
 }
+
+Status simulate(const Options &options) {
+  Result<sim::SavedProgram> program = sim::SavedProgram::load(options.run);
+  if (!program)
+    return program.error();
+  return options.workers.empty()
+             ? Simulator(options, *program).run()
+             : sim::printTimesByCores(*program, options.workers);
+}
 } // namespace
 
 int main(int argc, char **argv) {
   Options options;
   CLI::App app("Runs a saved program as several processes, on simulated "
-               "networks.",
+               "networks, or on simulated cores.",
                "mesh-sim");
   addVersionFlag(app);
   app.add_option("PROGRAM", options.run.program,
@@ -347,6 +338,13 @@ int main(int argc, char **argv) {
                "Swap two collectives of a rank in each schedule, different "
                "ones each time: every swap must be found")
       ->excludes("--kill");
+  app.add_option("--workers", options.workers,
+                 "Print how long a step of one process would take with so many "
+                 "workers and a core for each, by a clock for each: as "
+                 "1,2,4,8,16")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->excludes("--processes", "--schedules", "--kill", "--plant-reordering");
   app.add_option("--input", options.run.inputs,
                  "A global value (.npy) for each argument, in order; without "
                  "it, inputs are random")
@@ -356,7 +354,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
-  if (const Status done = Simulator(options).run(); !done) {
+  if (const Status done = simulate(options); !done) {
     fmt::print(stderr, "mesh-sim: error: {}\n", done.error().message());
     return 1;
   }

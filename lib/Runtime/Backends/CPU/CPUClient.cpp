@@ -28,6 +28,9 @@ meshloom::createCPUClient(const CPUOptions &options) {
     return Error("virtual CPUs with private memories are those of one process, "
                  "and this program has several: leave private_memories out, or "
                  "run it in one process");
+  if (options.clocks && (options.privateMemories || options.communicator))
+    return Error("clocks of workers are for virtual CPUs that share the memory "
+                 "of one process");
   return std::shared_ptr<Client>(std::make_shared<CPUClient>(options));
 }
 

@@ -10,6 +10,7 @@
 #include "Placement.h"
 
 #include "meshloom/Core/ThreadLocal.h"
+#include "meshloom/Runtime/Backends/CPU/WorkerClocks.h"
 #include "meshloom/Runtime/BoxCopy.h"
 #include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/NonFinite.h"
@@ -124,6 +125,12 @@ private:
   /// at least, where those read longer rows.
   void cutCoarser(Schedule &schedule, int64_t workers) const;
   void runPhase(const ReadyPhase &phase, Run &run);
+  /// Runs the next chunk that a worker takes in a phase: of its own, then of
+  /// those that others have not begun. `turn`: how many workers' chunks are all
+  /// begun, in the order in which this one looks at them. Returns false where
+  /// none is left.
+  bool runNextChunk(const ReadyPhase &phase, int64_t worker, int64_t &turn,
+                    Run &run);
   void runChunk(const ReadyPhase &phase, int64_t chunk, Run &run) const;
   void runCall(const Call &call, int64_t chunk, char *scratch, Pointers &frame,
                Run &run) const;
@@ -492,17 +499,34 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
   profiled->profiler().add(std::move(event));
 }
 
+bool SharedExecutable::runNextChunk(const ReadyPhase &phase, int64_t worker,
+                                    int64_t &turn, Run &run) {
+  const int64_t workers = int64_t(cursors.size());
+  for (; turn < workers; ++turn) {
+    Cursor &cursor = cursors[size_t((worker + turn) % workers)];
+    const int64_t index = cursor.next.fetch_add(1, std::memory_order_relaxed);
+    if (index < cursor.end) {
+      runChunk(phase, phase.chunks[size_t(index)], run);
+      return true;
+    }
+  }
+  return false;
+}
+
 void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   if (const Work &first = *phase.calls.front().work; first.isExchange())
     return runExchange(first, run);
   static std::atomic<uint64_t> numbers{0};
   const uint64_t number = ++numbers;
+  WorkerClocks *clocks = cpus.options.clocks.get();
   if (phase.serial) {
     library::SingleThreaded guard;
     library::CallScope scope(number);
-    for (int64_t chunk : phase.chunks)
-      runChunk(phase, chunk, run);
-    return;
+    auto runAll = [&] {
+      for (int64_t chunk : phase.chunks)
+        runChunk(phase, chunk, run);
+    };
+    return clocks ? clocks->alone(runAll) : runAll();
   }
   const int64_t workers = int64_t(cursors.size());
   const int64_t count = int64_t(phase.chunks.size());
@@ -511,19 +535,19 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
                                   std::memory_order_relaxed);
     cursors[size_t(w)].end = count * (w + 1) / workers;
   }
+  if (clocks) {
+    library::SingleThreaded guard;
+    library::CallScope scope(number);
+    std::vector<int64_t> turns(cursors.size());
+    return clocks->share([&](int64_t w) {
+      return runNextChunk(phase, w, turns[size_t(w)], run);
+    });
+  }
   Workers::forEach(workers, [&](int64_t w) {
     library::SingleThreaded guard;
     library::CallScope scope(number);
-    // Its own chunks, then those that others have not begun.
-    for (int64_t i = 0; i < workers; ++i) {
-      Cursor &cursor = cursors[size_t((w + i) % workers)];
-      while (true) {
-        const int64_t index =
-            cursor.next.fetch_add(1, std::memory_order_relaxed);
-        if (index >= cursor.end)
-          break;
-        runChunk(phase, phase.chunks[size_t(index)], run);
-      }
+    int64_t turn = 0;
+    while (runNextChunk(phase, w, turn, run)) {
     }
   });
 }
@@ -531,9 +555,19 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
 void SharedExecutable::copyInParallel(char *to, const char *from,
                                       int64_t bytes) {
   const int64_t workers = bytes < (1 << 16) ? 1 : cpus.workers.count();
-  Workers::forEach(workers, [&](int64_t w) {
+  auto copyPart = [&](int64_t w) {
     const int64_t begin = bytes * w / workers, end = bytes * (w + 1) / workers;
     std::memcpy(to + begin, from + begin, size_t(end - begin));
+  };
+  WorkerClocks *clocks = cpus.options.clocks.get();
+  if (!clocks)
+    return Workers::forEach(workers, copyPart);
+  int64_t next = 0;
+  clocks->share([&](int64_t) {
+    if (next == workers)
+      return false;
+    copyPart(next++);
+    return true;
   });
 }
 

@@ -7,6 +7,7 @@
 namespace meshloom {
 
 class Communicator;
+class WorkerClocks;
 
 struct CPUOptions {
   /// Virtual devices of this process; costs nothing, 1 or 512.
@@ -31,6 +32,10 @@ struct CPUOptions {
   /// devices and runs the same programs in the same order. Null: this process
   /// is alone. Not with private memories.
   std::shared_ptr<Communicator> communicator = nullptr;
+  /// One thread does the work of all workers, and these say how long runs would
+  /// take with a core for each. Null: workers are threads. Only where devices
+  /// share the memory of one process.
+  std::shared_ptr<WorkerClocks> clocks = nullptr;
 };
 
 /// Fails on a number of devices or workers below what makes sense.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "meshloom/Runtime/Backends/CPU/WorkerClocks.h"
+
+#include <algorithm>
+#include <ctime>
+#include <queue>
+#include <utility>
+#include <vector>
+
+using namespace meshloom;
+
+static int64_t processorTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+WorkerClocks::WorkerClocks(int64_t workers, std::function<int64_t()> now)
+    : workers(workers), now(now ? std::move(now) : processorTime) {}
+
+void WorkerClocks::share(const std::function<bool(int64_t worker)> &work) {
+  // The worker that is free first takes the next piece.
+  using Clock = std::pair<int64_t, int64_t>; // its time, and the worker
+  std::priority_queue<Clock, std::vector<Clock>, std::greater<>> clocks;
+  for (int64_t w = 0; w < workers; ++w)
+    clocks.emplace(0, w);
+  Times shared{.phases = 1};
+  while (!clocks.empty()) {
+    auto [time, worker] = clocks.top();
+    clocks.pop();
+    const int64_t begin = now();
+    if (!work(worker))
+      continue;
+    const int64_t duration = now() - begin;
+    time += duration;
+    shared.busy += duration;
+    shared.total = std::max(shared.total, time);
+    clocks.emplace(time, worker);
+  }
+  add(shared);
+}
+
+void WorkerClocks::alone(const std::function<void()> &work) {
+  const int64_t begin = now();
+  work();
+  const int64_t duration = now() - begin;
+  add({.total = duration, .alone = duration, .busy = duration});
+}
+
+void WorkerClocks::add(const Times &more) {
+  std::lock_guard lock(mutex);
+  times.total += more.total;
+  times.alone += more.alone;
+  times.busy += more.busy;
+  times.phases += more.phases;
+}
+
+WorkerClocks::Times WorkerClocks::take() {
+  std::lock_guard lock(mutex);
+  return std::exchange(times, {});
+}
