@@ -57,7 +57,7 @@ Status sim::printTimesByCores(const SavedProgram &program,
                  busy = double(times->busy) * 1e-6;
     if (first == 0)
       first = total;
-    // What a worker waits for others in the phases that all share.
+    // A worker waits for the others in the phases that all share.
     const double waits = total - alone - (busy - alone) / double(count);
     fmt::print("{:7}  {:10.3f}  {:8.2f}  {:7.0f}  {:9.3f}  {:10.3f}  {:6}\n",
                count, total, first / total, 100 * busy / total / double(count),

@@ -2,8 +2,8 @@
 // WorkerClocks: how long runs would take with a core for each worker, on a
 // machine that has fewer. One thread does the work of all workers, in the order
 // in which they would begin it, and a clock for each worker counts the
-// processor time of its part. What cores disturb each other by, as they share
-// caches and memory, and what it takes to wake a worker, is not in it.
+// processor time of its part. The clocks leave out how cores disturb each other
+// in caches and memory, and the time that it takes to wake a worker.
 #pragma once
 
 #include <cstdint>
