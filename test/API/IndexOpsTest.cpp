@@ -290,6 +290,32 @@ TEST(ControlOpsTest, WhileLoop) {
   expectSame(y, ramp({8}) * 4.f);
 }
 
+TEST(ControlOpsTest, WhileLoopOfManyValues) {
+  auto doubled = function([](const Tensor &x) {
+    std::array<Tensor, 24> values;
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = x + float(i);
+    return while_loop(
+        [](const auto &s) {
+          Tensor sum = s[0];
+          for (size_t i = 1; i < s.size(); ++i)
+            sum = sum + s[i];
+          return less(reduce_sum(sum), 1000.f);
+        },
+        [](auto s) {
+          for (Tensor &value : s)
+            value = value * 2.f;
+          return s;
+        },
+        values);
+  });
+  float first = 1;
+  for (const Tensor &value : doubled(tensor({1.f, 2.f}))) {
+    expectNear(value, {2 * first, 2 * first + 2});
+    ++first;
+  }
+}
+
 TEST(ControlOpsTest, ForiLoopHasGradients) {
   Tensor x = sample({3, 4}), w = sample({4, 4}, 9);
   auto step = [](const Tensor &x, const Tensor &w, bool unrolled) {

@@ -438,6 +438,7 @@ static CustomCallHandler handlerOf(StringRef target) {
       {orderForMin, importNarrow<emitOrder, false>},
       {unorderForMin, importNarrow<emitUnorder, false>},
       {"ragged_all_to_all", importRaggedAllToAll},
+      {"cpu_csr_sparse_dense_ffi", importSparseProduct},
       {"mhlo.topk", importTopKCall},
       {"TopK", importTopKCall},
       {"ApproxTopK", importApproximateTopK},

@@ -19,4 +19,7 @@ LogicalResult checkCounts(Importer &im, Call op, size_t operands,
 /// is none.
 CustomCallHandler matrixCallHandler(StringRef target);
 
+/// A sparse matrix in rows times a dense one.
+Imported importSparseProduct(Importer &im, Call op);
+
 } // namespace meshloom::importer

@@ -67,6 +67,19 @@ private:
   /// `inner` goes along lines of the output, `across` along the input's.
   void turnSquare(const Position &first, unsigned inner, unsigned across,
                   int64_t side, Type element);
+  /// Memory on the stack for the elements of an input along a line.
+  struct StagedInput {
+    unsigned operand;
+    Type type; ///< as it is stored
+    Value memory;
+  };
+  /// Makes memory for the inputs that `inner` goes across, where the body
+  /// computes enough.
+  SmallVector<StagedInput> stageInputs(unsigned inner);
+  /// Emits `count` iterations of `inner` from `line` on, which first put the
+  /// elements of `inputs` side by side.
+  void computeStaged(ArrayRef<StagedInput> inputs, const Position &line,
+                     unsigned inner, Value count);
   /// Emits the loops of a transpose.
   void emitTransposed(const Position &start);
   void emitTiles(const Position &start);

@@ -3,9 +3,11 @@
 // transposes. They run in tiles, so that cache lines of both are used as a
 // whole. Where elements are only copied, squares of them are turned around in
 // registers: 2^n rows of 2^n elements take n steps, each of which zips row i
-// with row i + 2^(n - 1), as a perfect shuffle does. A few lines whose elements
-// lie side by side (pixels of three colours) are made of vectors that hold all
-// of them, which LLVM takes apart or puts together.
+// with row i + 2^(n - 1), as a perfect shuffle does. Where bodies compute much,
+// the elements of a line are first put side by side, since LLVM makes no
+// vectors of a loop that gathers. A few lines whose elements lie side by side
+// (pixels of three colours) are made of vectors that hold all of them, which
+// LLVM takes apart or puts together.
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +23,10 @@ namespace scf = mlir::scf;
 static constexpr int64_t lineBytes = 64;
 /// Rows in a tile of elements whose bytes are not counted.
 static constexpr int64_t tileSize = 16;
+/// Elements of a line that are put side by side at once.
+static constexpr int64_t stagedSize = 64;
+/// Instructions of a body for which that is worth it.
+static constexpr int64_t leastStagedWork = 16;
 /// Lines up to which one loop goes along all of them.
 static constexpr int64_t fewLines = 7;
 
@@ -120,6 +126,59 @@ void KernelEmitter::emitTransposed(const Position &start) {
            length < lines ? across : inner, [&] { emitTiles(start); });
 }
 
+SmallVector<KernelEmitter::StagedInput>
+KernelEmitter::stageInputs(unsigned inner) {
+  SmallVector<StagedInput> inputs;
+  if (flopsOf(kernel) < leastStagedWork)
+    return inputs;
+  for (unsigned k = 0; k < numInputs; ++k) {
+    const StaticStride stride = strideKinds[k][inner];
+    Type type = storageType(elements[k]);
+    const bool isLine =
+        stride.isStatic && (stride.value == 0 || stride.value == 1);
+    // What the body reads by itself lies elsewhere.
+    if (isLine || kernel.getBlock()->getArgument(k).use_empty() ||
+        !isa<FloatType, IntegerType>(type))
+      continue;
+    inputs.push_back(
+        {k, type,
+         b.create<LLVM::AllocaOp>(loc, pointer, type, constant(stagedSize),
+                                  /*alignment=*/64)});
+  }
+  return inputs;
+}
+
+void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
+                                  const Position &line, unsigned inner,
+                                  Value count) {
+  if (!inputs.empty())
+    loop(count, one, {}, [&](Value j, ValueRange) {
+      Position from = advance(line, inner, j);
+      for (const StagedInput &input : inputs) {
+        Value moved = b.create<LLVM::LoadOp>(loc, input.type,
+                                             from.pointers[input.operand]);
+        b.create<LLVM::StoreOp>(loc, moved,
+                                element(input.memory, input.type, j));
+      }
+      return SmallVector<Value>();
+    });
+  const auto lineStrides = strides;
+  const auto lineKinds = strideKinds;
+  Position first = line;
+  for (const StagedInput &input : inputs) {
+    first.pointers[input.operand] = input.memory;
+    strides[input.operand][inner] = one;
+    strideKinds[input.operand][inner] = {true, 1};
+  }
+  loop(count, one, {}, [&](Value j, ValueRange) {
+    Position position = advance(first, inner, j);
+    storeElements(position, emitBody(position));
+    return SmallVector<Value>();
+  });
+  strides = lineStrides;
+  strideKinds = lineKinds;
+}
+
 void KernelEmitter::emitTiles(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   SmallVector<unsigned> outer;
@@ -132,16 +191,14 @@ void KernelEmitter::emitTiles(const Position &start) {
   };
   const int64_t bytes =
       isLine(numInputs, inner) && isLine(0, across) ? bytesCopied() : 0;
-  Value size = constant(bytes ? lineBytes / bytes : tileSize);
+  const SmallVector<StagedInput> inputs = stageInputs(inner);
+  Value size = constant(bytes             ? lineBytes / bytes
+                        : !inputs.empty() ? stagedSize
+                                          : tileSize);
   auto none = SmallVector<Value>();
   auto copyElements = [&](const Position &tile, Value lines, Value count) {
     loop(lines, one, {}, [&](Value i, ValueRange) {
-      Position line = advance(tile, across, i);
-      loop(count, one, {}, [&](Value j, ValueRange) {
-        Position position = advance(line, inner, j);
-        storeElements(position, emitBody(position));
-        return none;
-      });
+      computeStaged(inputs, advance(tile, across, i), inner, count);
       return none;
     });
   };

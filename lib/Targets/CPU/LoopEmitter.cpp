@@ -106,7 +106,7 @@ ArrayPlace LoopEmitter::newPlace(Type type) {
   return {address, rowMajorStrides(shape)};
 }
 
-ArrayPlace &LoopEmitter::placeOf(Value value) {
+ArrayPlace LoopEmitter::placeOf(Value value) {
   auto place = places.find(value);
   if (place != places.end())
     return place->second;
@@ -117,7 +117,8 @@ ArrayPlace &LoopEmitter::placeOf(Value value) {
   b.setInsertionPointToStart(&inner.getBody().front());
   ArrayPlace splat = newPlace(value.getType());
   fill(splat, constant);
-  return places[value] = splat;
+  places[value] = splat;
+  return splat;
 }
 
 ArrayPlace LoopEmitter::resultPlace(Operation *op, unsigned result) {
@@ -296,8 +297,8 @@ void LoopEmitter::emitLoop(WhileOp op, ArrayRef<ArrayPlace> carried) {
       fill(carried[i], constant);
     else
       copyArray(init.getType(), carried[i], placeOf(init));
-    places[op.getConditionArgument(i)] = places[op.getBodyArgument(i)] =
-        carried[i];
+    places[op.getConditionArgument(i)] = carried[i];
+    places[op.getBodyArgument(i)] = carried[i];
   }
   chooseDestinations(op.getBody().front(), carried);
   auto loop = b.create<scf::WhileOp>(loc, TypeRange(), ValueRange());

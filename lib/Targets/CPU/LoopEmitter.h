@@ -44,7 +44,8 @@ private:
   static bool isDeadBefore(BlockArgument argument, Operation *op);
   static bool canBeView(spmd::LibraryCallOp slice);
 
-  ArrayPlace &placeOf(Value value);
+  /// By value: a reference would end when another value gets a place.
+  ArrayPlace placeOf(Value value);
   ArrayPlace resultPlace(Operation *op, unsigned result);
   ArrayPlace newPlace(Type type);
   void fill(const ArrayPlace &place, dtensor::ConstantOp constant);

@@ -136,3 +136,11 @@ func.func @integers(%d: tensor<4xi32>, %b: tensor<4x1xi32>) -> tensor<4x1xi32> {
   %0 = stablehlo.custom_call @tridiagonal_solve_perturbed_ffi(%d, %d, %d, %b) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4x1xi32>) -> tensor<4x1xi32>
   return %0 : tensor<4x1xi32>
 }
+
+// -----
+
+func.func @sparse(%values: tensor<6xf32>, %rows: tensor<5xi32>, %columns: tensor<6xi32>, %x: tensor<3xf32>) -> tensor<5xf32> {
+  // expected-error @+1 {{takes the values of a sparse matrix, the offsets of its rows and one more, the columns of the values, and a dense matrix or vector, and gives one of as many rows}}
+  %0 = stablehlo.custom_call @cpu_csr_sparse_dense_ffi(%values, %rows, %columns, %x) {mhlo.backend_config = {}} : (tensor<6xf32>, tensor<5xi32>, tensor<6xi32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}

@@ -1,10 +1,11 @@
-// rng (its own numbers for each op, the same under every layout), torch_index_select, top_k and bitcasts of booleans.
+// rng (its own numbers for each op, the same under every layout), torch_index_select, sparse products, top_k and bitcasts of booleans.
 // RUN: mesh-run %s --function=random --verify | FileCheck %s --check-prefix=RANDOM
 // RUN: mesh-run %s --function=random --verify --private-memories
 // RUN: mesh-run %s --function=manual --verify | FileCheck %s --check-prefix=MANUAL
 // RUN: mesh-run %s --function=turns --verify | FileCheck %s --check-prefix=TURNS
 // RUN: mesh-run %s --function=selected | FileCheck %s --check-prefix=SELECTED
 // RUN: mesh-run %s --function=selected_batches --verify
+// RUN: mesh-run %s --function=sparse --verify | FileCheck %s --check-prefix=SPARSE
 // RUN: mesh-run %s --function=booleans | FileCheck %s --check-prefix=BOOLEANS
 module {
   sdy.mesh @mesh = <["x"=4]>
@@ -128,5 +129,20 @@ module {
     %1 = stablehlo.bitcast_convert %five : (tensor<i8>) -> tensor<8xi1>
     %2 = stablehlo.bitcast_convert %1 : (tensor<8xi1>) -> tensor<ui8>
     return %values, %indices, %0, %1, %2 : tensor<3xi1>, tensor<3xi32>, tensor<4xi1>, tensor<8xi1>, tensor<ui8>
+  }
+
+  // Rows 0, 2 and 3 of four have elements; the last element stored is in none, and its column is outside.
+  // SPARSE: result 0 {{.*}} [7, 0, 6, 23]
+  // SPARSE: result 1 {{.*}} [7, -7, 0, 0, 6, -6, ... 2 more]
+  func.func public @sparse() -> (tensor<4xf32>, tensor<4x2xf32>) {
+    %values = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 9.0]> : tensor<6xf32>
+    %rows = stablehlo.constant dense<[0, 2, 2, 3, 5]> : tensor<5xi32>
+    %columns = stablehlo.constant dense<[0, 2, 1, 1, 2, 3]> : tensor<6xi32>
+    %x = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+    %d = stablehlo.constant dense<[[1.0, -1.0], [2.0, -2.0], [3.0, -3.0]]> : tensor<3x2xf32>
+    %y = sdy.sharding_constraint %d <@mesh, [{}, {"x"}]> : tensor<3x2xf32>
+    %0 = stablehlo.custom_call @cpu_csr_sparse_dense_ffi(%values, %rows, %columns, %x) {mhlo.backend_config = {}} : (tensor<6xf32>, tensor<5xi32>, tensor<6xi32>, tensor<3xf32>) -> tensor<4xf32>
+    %1 = stablehlo.custom_call @cpu_csr_sparse_dense_ffi(%values, %rows, %columns, %y) {mhlo.backend_config = {}} : (tensor<6xf32>, tensor<5xi32>, tensor<6xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    return %0, %1 : tensor<4xf32>, tensor<4x2xf32>
   }
 }

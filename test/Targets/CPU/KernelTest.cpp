@@ -135,6 +135,27 @@ TEST(KernelTest, TransposeOfOddExtents) {
         ASSERT_EQ(y[(k * 2 + j) * 37 + i], x[(i * 2 + j) * 21 + k]);
 }
 
+/// Elements of a line are put side by side first: two whole runs, then a short
+/// one.
+TEST(KernelTest, MathOfATransposedOperand) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<150x21xf32>, %y: tensor<21x150xf32>) -> tensor<21x150xf32> {
+      %0 = dtensor.transpose %x dims [1, 0] : (tensor<150x21xf32>) -> tensor<21x150xf32>
+      %1 = dtensor.exp %0 : tensor<21x150xf32>
+      %2 = dtensor.tanh %1 : tensor<21x150xf32>
+      %3 = dtensor.add %2, %y : tensor<21x150xf32>
+      return %3 : tensor<21x150xf32>
+    })");
+  auto x = randomFloats(150 * 21), y = randomFloats(150 * 21, 2);
+  std::vector<float> out(150 * 21);
+  kernel.call({rowMajor(x, {150, 21}), rowMajor(y, {21, 150}),
+               rowMajor(out, {21, 150})});
+  for (int i = 0; i < 21; ++i)
+    for (int j = 0; j < 150; ++j)
+      ASSERT_NEAR(out[i * 150 + j],
+                  std::tanh(std::exp(x[j * 21 + i])) + y[i * 150 + j], 2e-6);
+}
+
 TEST(KernelTest, MaximumIsNanWhereAnElementIs) {
   KernelHarness kernel(R"(
     func.func @f(%x: tensor<3x19xf32>) -> tensor<3xf32> {
