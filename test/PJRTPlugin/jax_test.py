@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback, serialize_executable
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 
@@ -134,6 +135,17 @@ class Devices(unittest.TestCase):
         np.testing.assert_array_equal(total, [28])
         np.testing.assert_array_equal(ring, np.roll(np.arange(8.0), 1))
         np.testing.assert_array_equal(numbered, 2 * np.arange(8.0))
+
+    def test_custom_partitioning_is_the_function_itself(self):
+        @custom_partitioning
+        def total(a):
+            return a.sum(axis=1)
+
+        total.def_partition(partition=None, sharding_rule="i j -> i")
+        x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+        cut = NamedSharding(mesh_of(4, 2), P("x", "y"))
+        step = jax.jit(lambda a: total(a) + 1)
+        np.testing.assert_array_equal(step(jax.device_put(x, cut)), x.sum(axis=1) + 1)
 
     def test_pmap(self):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
