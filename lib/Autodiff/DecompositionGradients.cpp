@@ -198,7 +198,12 @@ static void gradientOf(dtensor::EigOp op, OpGradient &g) {
   RankedTensorType type = g.typeOf(op.getA());
   if (type.getNumElements() == 0)
     return g.give(0, g.zeros(type));
-  Value v = op.getVectors(), inner;
+  // Left eigenvectors are the right ones of the adjoint matrix, whose
+  // eigenvalues are conjugated.
+  auto ofRightProblem = [&](Value value) {
+    return op.getLeft() ? g.conjugate(value) : value;
+  };
+  Value v = op.getVectors(), values = ofRightProblem(op.getValues()), inner;
   if (g.of(1)) {
     Value overlap = matrices.adjointTimes(v, g.of(1));
     Type element = g.typeOf(v).getElementType();
@@ -206,17 +211,18 @@ static void gradientOf(dtensor::EigOp op, OpGradient &g) {
     Value lengths = matrices.product(
         matrices.adjointTimes(v, v),
         g.keepIf(matrices.where(v, ComparisonDirection::EQ), real));
-    Value gaps =
-        g.conjugate(g.subtract(matrices.alongColumns(op.getValues(), v),
-                               matrices.alongRows(op.getValues(), v)));
+    Value gaps = g.conjugate(g.subtract(matrices.alongColumns(values, v),
+                                        matrices.alongRows(values, v)));
     inner = g.multiply(g.subtract(overlap, lengths), inverseOrZero(g, gaps));
   }
   if (g.of(0)) {
-    Value diagonal = diagonalMatrix(g, g.of(0), v);
+    Value diagonal = diagonalMatrix(g, ofRightProblem(g.of(0)), v);
     inner = inner ? g.add(inner, diagonal) : diagonal;
   }
   Value gradient =
       matrices.solve(matrices.adjoint(v), matrices.timesAdjoint(inner, v));
+  if (op.getLeft())
+    gradient = matrices.adjoint(gradient);
   if (!MatrixBuilder::isComplex(op.getA()))
     gradient = g.apply<dtensor::RealOp>(gradient);
   g.give(0, gradient);

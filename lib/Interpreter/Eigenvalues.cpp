@@ -159,16 +159,27 @@ Dense eigenvectors(const Schur &schur) {
   return vectors;
 }
 
+std::vector<Number> eigenvaluesOf(const Schur &schur, bool conjugated) {
+  std::vector<Number> values = schur.eigenvalues();
+  if (conjugated)
+    for (Number &value : values)
+      value = std::conj(value);
+  return values;
+}
+
+/// The left eigenvectors are the right ones of the adjoint matrix, whose
+/// eigenvalues are conjugated.
 Values eig(const Call &call) {
   HostValue from = call[0], values = call.result(0), vectors = call.result(1);
+  bool leftVectors = call.op->hasAttr("left");
   for (int64_t m = 0; m < matricesOf(from); ++m) {
     Dense a(MatrixView(from, m)), found(a.rows, a.rows);
     std::vector<Number> eigenvalues(a.rows, nan);
     found.fill(nan);
     if (a.isFinite())
-      if (Schur schur(a); schur.converged) {
-        schur.arrange(orderOf(schur.eigenvalues()));
-        eigenvalues = schur.eigenvalues();
+      if (Schur schur(leftVectors ? a.adjoint() : a); schur.converged) {
+        schur.arrange(orderOf(eigenvaluesOf(schur, leftVectors)));
+        eigenvalues = eigenvaluesOf(schur, leftVectors);
         found = eigenvectors(schur);
       }
     for (int64_t i = 0; i < a.rows; ++i)

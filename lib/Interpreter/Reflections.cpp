@@ -111,6 +111,18 @@ Values pivotedQr(const Call &call) {
     int64_t count = isSpoilt(a, taus, m) ? 0 : std::min(a.rows, a.columns);
     std::vector<int64_t> order(size_t(a.columns), 0);
     std::iota(order.begin(), order.end(), 0);
+    auto exchange = [&](int64_t i, int64_t pivot) {
+      std::swap(order[size_t(i)], order[size_t(pivot)]);
+      for (int64_t r = 0; r < a.rows; ++r) {
+        Number here = a(r, i);
+        a.put(r, i, a(r, pivot));
+        a.put(r, pivot, here);
+      }
+    };
+    int64_t leading = 0;
+    for (int64_t c = 0; count > 0 && call.size() == 2 && c < a.columns; ++c)
+      if (call[1].ints[m * a.columns + c] != 0)
+        exchange(leading++, c);
     for (int64_t i = 0; i < count; ++i) {
       auto weight = [&](int64_t c) {
         double sum = 0;
@@ -119,15 +131,10 @@ Values pivotedQr(const Call &call) {
         return sum;
       };
       int64_t pivot = i;
-      for (int64_t c = i + 1; c < a.columns; ++c)
+      for (int64_t c = i + 1; i >= leading && c < a.columns; ++c)
         if (weight(c) > weight(pivot))
           pivot = c;
-      std::swap(order[size_t(i)], order[size_t(pivot)]);
-      for (int64_t r = 0; r < a.rows; ++r) {
-        Number here = a(r, i);
-        a.put(r, i, a(r, pivot));
-        a.put(r, pivot, here);
-      }
+      exchange(i, pivot);
       Number tau = makeReflection(a, i, i);
       reflectRows(a, i, i, tau);
       set(taus, m * count + i, tau);

@@ -354,7 +354,7 @@ Status readyEvent(const Arguments &args) {
 
 Status pointer(const Arguments &args) {
   using Args = capi::Buffer_UnsafePointer_Args;
-  auto elements = args.object<BufferObject>(Args::buffer).elements();
+  auto elements = args.object<BufferObject>(Args::buffer).elementsAlone();
   if (elements)
     args.set(Args::buffer_pointer,
              reinterpret_cast<uintptr_t>(elements->get()));
@@ -431,6 +431,16 @@ Result<SharedArray> plugin::arrayInPlace(const std::shared_ptr<Client> &client,
   return SharedArray{std::move(*array)};
 }
 
+std::shared_ptr<const void> ClaimedAddresses::claim(const char *address) {
+  std::lock_guard lock(mutex);
+  if (!addresses.insert(address).second)
+    return nullptr;
+  return {address, [owner = shared_from_this()](const char *held) {
+            std::lock_guard lock(owner->mutex);
+            owner->addresses.erase(held);
+          }};
+}
+
 BufferObject::BufferObject(MemoryObject &memory, ElementType element,
                            Shape dims, ArrayPart part)
     : place(memory), type(std::move(element)), extents(std::move(dims)),
@@ -454,7 +464,12 @@ void BufferObject::remove() {
   removed = true;
   current = {};
   if (references == 0)
-    view.reset();
+    hideElements();
+}
+
+void BufferObject::hideElements() {
+  view.reset();
+  claim.reset();
 }
 
 bool BufferObject::isRemoved() const {
@@ -483,6 +498,32 @@ Result<std::shared_ptr<const char>> BufferObject::elements() {
   return view;
 }
 
+Result<std::shared_ptr<const char>> BufferObject::elementsAlone() {
+  auto found = elements();
+  if (!found || bytes() == 0)
+    return found;
+  const ClientObject &client = *place.device->client;
+  std::lock_guard lock(mutex);
+  if (!claim && !removed)
+    claim = client.addresses->claim(found->get());
+  if (claim || removed)
+    return found;
+  auto copy = allocateAligned(bytes());
+  std::memcpy(copy.get(), found->get(), size_t(bytes()));
+  auto array =
+      arrayInPlace(client.client, onOneDevice(type.storage, extents), copy);
+  if (!array)
+    return array.error();
+  current = {std::make_shared<SharedArray>(std::move(*array)), 0};
+  // The new view keeps the memory that NumPy may see.
+  const auto both = std::make_shared<
+      std::pair<std::shared_ptr<char>, std::shared_ptr<const char>>>(copy,
+                                                                     view);
+  view = {both, copy.get()};
+  claim = client.addresses->claim(view.get());
+  return view;
+}
+
 void BufferObject::addReference() {
   std::lock_guard lock(mutex);
   ++references;
@@ -491,7 +532,7 @@ void BufferObject::addReference() {
 void BufferObject::dropReference() {
   std::lock_guard lock(mutex);
   if (--references == 0 && removed)
-    view.reset();
+    hideElements();
 }
 
 void plugin::addBuffers(FunctionTable &table) {

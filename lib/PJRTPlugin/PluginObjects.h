@@ -12,6 +12,7 @@
 #include "meshloom/Runtime/Client.h"
 
 #include <mutex>
+#include <set>
 
 namespace meshloom::plugin {
 
@@ -51,12 +52,27 @@ struct MemoryObject : HandleObject<MemoryObject> {
 constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
                                             "unpinned_host"};
 
+/// The addresses that users have asked buffers for. Safe to use from any
+/// thread.
+class ClaimedAddresses : public std::enable_shared_from_this<ClaimedAddresses> {
+public:
+  /// Returns an object that holds the address while it lives, or null where
+  /// another one holds it.
+  std::shared_ptr<const void> claim(const char *address);
+
+private:
+  std::mutex mutex;
+  std::set<const char *> addresses;
+};
+
 class ProgramCompiler;
 
 struct ClientObject : HandleObject<ClientObject> {
   static constexpr std::string_view kindName = "a client";
   std::shared_ptr<Client> client;
   std::shared_ptr<ProgramCompiler> compiler;
+  std::shared_ptr<ClaimedAddresses> addresses =
+      std::make_shared<ClaimedAddresses>();
   std::vector<std::unique_ptr<DeviceObject>> devices = {};
   std::vector<std::unique_ptr<MemoryObject>> memories = {};
   std::vector<capi::Handle> deviceHandles = {}, memoryHandles = {};
@@ -106,12 +122,18 @@ public:
   /// own memory where they lie together there, else a copy, which is the same
   /// one each time.
   Result<std::shared_ptr<const char>> elements();
+  /// The same, at an address that no other buffer returns here: buffers may
+  /// share an array, and all but the first one that is asked get a copy.
+  Result<std::shared_ptr<const char>> elementsAlone();
   /// While there are references, `elements` stay where they are, and are not
   /// overwritten.
   void addReference();
   void dropReference();
 
 private:
+  /// Forgets the memory that a user saw.
+  void hideElements();
+
   MemoryObject &place;
   const ElementType type;
   const Shape extents;
@@ -121,6 +143,7 @@ private:
   bool removed = false;
   int64_t references = 0;
   std::shared_ptr<const char> view;
+  std::shared_ptr<const void> claim; ///< of the view's address
 };
 
 /// The memory of a part of an array that is complete: see

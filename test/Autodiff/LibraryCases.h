@@ -396,6 +396,19 @@ inline std::vector<LibraryCase> libraryCases() {
                       "(tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>)\n" +
                           outerProduct,
                       {3, 3}),
+      complexMatrices("complex_eig_left", 3, 3,
+                      "%w, %v = dtensor.eig %m {left} : "
+                      "(tensor<3x3xcomplex<f64>>) -> "
+                      "(tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>)\n" +
+                          outerProduct,
+                      {3, 3}),
+      complexMatrices("complex_eig_left_values", 3, 3,
+                      "%w, %v = dtensor.eig %m {left} : "
+                      "(tensor<3x3xcomplex<f64>>) -> "
+                      "(tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>)\n"
+                      "%f = dtensor.reshape %w : (tensor<3xcomplex<f64>>) -> "
+                      "tensor<1x3xcomplex<f64>>",
+                      {1, 3}),
       complexMatrices("complex_cholesky", 3, 3,
                       "%f = dtensor.cholesky %m {lower} : "
                       "tensor<3x3xcomplex<f64>>",

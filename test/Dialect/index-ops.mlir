@@ -85,6 +85,8 @@ func.func @decompositions(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xcomplex<f64>>,
   %2:3 = dtensor.svd %b {full_matrices} : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x4xcomplex<f64>>, tensor<3x4xf64>, tensor<3x7x7xcomplex<f64>>)
   // CHECK: dtensor.eig %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
   %3:2 = dtensor.eig %a : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
+  // CHECK: dtensor.eig %{{.*}} {lapack_order, left} : (tensor<3x4x4xf32>)
+  %left:2 = dtensor.eig %a {lapack_order, left} : (tensor<3x4x4xf32>) -> (tensor<3x4xcomplex<f32>>, tensor<3x4x4xcomplex<f32>>)
   // CHECK: dtensor.schur %{{.*}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
   %4:2 = dtensor.schur %a : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xf32>)
   // CHECK: dtensor.pivoted_qr %{{.*}} : (tensor<3x4x7xcomplex<f64>>) -> (tensor<3x4x7xcomplex<f64>>, tensor<3x7xi32>, tensor<3x4xcomplex<f64>>)

@@ -249,6 +249,14 @@ func.func @eig_results(%a: tensor<3x4x4xcomplex<f32>>) {
 
 // -----
 
+func.func @leading_columns(%a: tensor<3x4x4xf32>, %p: tensor<4xi32>) {
+  // expected-error @+1 {{'dtensor.pivoted_qr' op violates constraint C4: the leading columns must be 'tensor<3x4xi32>', not 'tensor<4xi32>'}}
+  %0:3 = dtensor.pivoted_qr %a leading %p : (tensor<3x4x4xf32>, tensor<4xi32>) -> (tensor<3x4x4xf32>, tensor<3x4xi32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
 func.func @schur_results(%a: tensor<3x4x4xcomplex<f32>>) {
   // expected-error @+1 {{'dtensor.schur' op violates constraint C1}}
   %0:2 = dtensor.schur %a : (tensor<3x4x4xcomplex<f32>>) -> (tensor<3x4x4xcomplex<f32>>, tensor<3x4x4xcomplex<f64>>)

@@ -140,7 +140,7 @@ PROGRAMS = {
         (manual(f'    %g = "stablehlo.reduce_scatter"(%b) <{{scatter_dimension = 0 : i64, {HANDLE.format(1)}, '
                 f"replica_groups = {UNEVEN}, use_global_device_ids}}> {ADD.replace('%b', '%c')} : "
                 "(tensor<2xf32>) -> tensor<1xf32>\n    sdy.return %b : tensor<2xf32>\n"), "C5")],
-    "`geqp3`": [
+    "`gehrd` of a part": [
         (lapack("lapack_strsyl_ffi", "%x, %x, %x", "tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>"), "trsyl"),
         (lapack("cusolver_getrf_ffi", "%x", "tensor<4x4xf32>"), "cusolver_getrf_ffi"),
         (lapack("ducc_fft", "%x", "tensor<4x4xf32>"), "ducc_fft")],

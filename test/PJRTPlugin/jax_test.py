@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback, serialize_executable
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 
@@ -72,6 +73,18 @@ class OneDevice(unittest.TestCase):
         self.assertEqual(seen.ctypes.data, x.unsafe_buffer_pointer())
         np.testing.assert_array_equal(seen, np.arange(1024.0) + 1)
 
+    def test_pointers_of_equal_arrays_differ(self):
+        x = jnp.arange(1024.0)
+        equal = [x, jnp.array(x, copy=True), *jax.jit(lambda a: (a, a))(x)]
+        seen = np.asarray(equal[2])  # has the memory of x
+        pointers = [y.unsafe_buffer_pointer() for y in equal]
+        self.assertEqual(len(set(pointers)), 4)
+        self.assertEqual(pointers, [y.unsafe_buffer_pointer() for y in equal])
+        for y in equal:
+            np.testing.assert_array_equal(y + 0, np.arange(1024.0))
+            y.delete()
+        np.testing.assert_array_equal(seen, np.arange(1024.0))
+
     def test_donated_memory_of_the_user_is_not_overwritten(self):
         memory = np.empty(4096 + 16, np.float32)
         start = (-memory.ctypes.data % 64) // 4
@@ -97,6 +110,8 @@ class OneDevice(unittest.TestCase):
         a = a @ a.T + 6 * jnp.eye(6)
         factor = jnp.linalg.cholesky(a)
         np.testing.assert_allclose(factor @ factor.T, a, rtol=1e-4)
+        triangular = jnp.triu(jnp.ones((3, 3))) + jnp.diag(jnp.array([5.0, 3, 1]))
+        np.testing.assert_allclose(jnp.linalg.eigvals(triangular), [6, 4, 2])  # LAPACK's order
         values, vectors = jnp.linalg.eigh(a)
         np.testing.assert_allclose(vectors * values @ vectors.T, a, rtol=1e-3)
         np.testing.assert_allclose(jnp.fft.ifft(jnp.fft.fft(a)).real, a, rtol=1e-4)
@@ -134,6 +149,17 @@ class Devices(unittest.TestCase):
         np.testing.assert_array_equal(total, [28])
         np.testing.assert_array_equal(ring, np.roll(np.arange(8.0), 1))
         np.testing.assert_array_equal(numbered, 2 * np.arange(8.0))
+
+    def test_custom_partitioning_is_the_function_itself(self):
+        @custom_partitioning
+        def total(a):
+            return a.sum(axis=1)
+
+        total.def_partition(partition=None, sharding_rule="i j -> i")
+        x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+        cut = NamedSharding(mesh_of(4, 2), P("x", "y"))
+        step = jax.jit(lambda a: total(a) + 1)
+        np.testing.assert_array_equal(step(jax.device_put(x, cut)), x.sum(axis=1) + 1)
 
     def test_pmap(self):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))

@@ -290,23 +290,6 @@ static Imported importSvd(Importer &im, Call op) {
                             infoOfNans(im, svd[1], 1, resultType(op, 4))};
 }
 
-/// Eigenvectors on the left are the conjugates of the transposed matrix's on
-/// the right, which come in the same order.
-static Value leftEigenvectors(Importer &im, Value a, RankedTensorType values,
-                              RankedTensorType vectors) {
-  LaneBuilder &b = im.b;
-  SmallVector<int64_t> order =
-      llvm::to_vector(llvm::seq<int64_t>(0, b.rankOf(a)));
-  std::swap(order.end()[-1], order.end()[-2]);
-  Value found = b.make<dtensor::EigOp>({values, vectors}, b.transpose(a, order),
-                                       Lanes(b.lanesOf(a)))[1];
-  auto parts = vectors.clone(dtensor::partTypeOf(vectors));
-  Value imaginary = partOf<dtensor::ImagOp>(im, found, parts);
-  return b.apply<dtensor::ComplexOp>({partOf<dtensor::RealOp>(im, found, parts),
-                                      b.apply<dtensor::NegateOp>(imaginary)},
-                                     vectors);
-}
-
 /// geev, whose eigenvalues come in two parts for real matrices.
 static Imported importEig(Importer &im, Call op) {
   LaneBuilder &b = im.b;
@@ -323,16 +306,22 @@ static Imported importEig(Importer &im, Call op) {
   RankedTensorType part = resultType(op, 0), vectors = resultType(op, first);
   auto values =
       real ? part.clone(mlir::ComplexType::get(part.getElementType())) : part;
-  SmallVector<Value> eig =
-      b.make<dtensor::EigOp>({values, vectors}, *a, Lanes(b.lanesOf(*a)));
+  auto decompose = [&](bool leftVectors) {
+    SmallVector<NamedAttribute> attributes{
+        b.named("lapack_order", b.getUnitAttr())};
+    if (leftVectors)
+      attributes.push_back(b.named("left", b.getUnitAttr()));
+    return b.make<dtensor::EigOp>({values, vectors}, *a, Lanes(b.lanesOf(*a)),
+                                  attributes);
+  };
+  SmallVector<Value> eig = decompose(/*leftVectors=*/false);
   SmallVector<Value> results{eig[0]};
   if (real)
     results = {partOf<dtensor::RealOp>(im, eig[0], part),
                partOf<dtensor::ImagOp>(im, eig[0], part)};
   for (auto [i, wanted] : llvm::enumerate(std::array{*wantsLeft, *right})) {
     if (wanted == 'V') {
-      results.push_back(i == 0 ? leftEigenvectors(im, *a, values, vectors)
-                               : eig[1]);
+      results.push_back(i == 0 ? decompose(/*leftVectors=*/true)[1] : eig[1]);
       continue;
     }
     auto none = undefined(im, op, first + unsigned(i));
@@ -353,7 +342,8 @@ static Imported importSchur(Importer &im, Call op) {
   if (failed(a) || failed(mode) || failed(sort))
     return failure();
   SmallVector<Value> schur = b.make<dtensor::SchurOp>(
-      {resultType(op, 0), resultType(op, 1)}, *a, Lanes(b.lanesOf(*a)));
+      {resultType(op, 0), resultType(op, 1)}, *a, Lanes(b.lanesOf(*a)),
+      b.named("lapack_order", b.getUnitAttr()));
   SmallVector<Value> results{schur};
   for (unsigned i = 2; i + 2 < count; ++i) {
     auto none = undefined(im, op, i);
@@ -396,7 +386,8 @@ static Value noInfo(Importer &im, Call op, unsigned i) {
   return im.b.splat(resultType(op, i), 0.0);
 }
 
-/// geqp3, of columns that are all free; LAPACK counts them from 1.
+/// geqp3. LAPACK counts columns from 1; those whose number in the second
+/// operand is 0 are free, all others come first.
 static Imported importPivotedQr(Importer &im, Call op) {
   LaneBuilder &b = im.b;
   if (failed(checkCounts(im, op, 2, 3)))
@@ -406,14 +397,13 @@ static Imported importPivotedQr(Importer &im, Call op) {
     return im.error("custom call '")
            << op.getCallTargetName() << "' takes matrices of floats, not a "
            << b.typeOf(a);
-  if (!im.isIdentity(ReduceKind::Sum, im.get(op.getInputs()[1])))
-    return im.error("custom call '")
-           << op.getCallTargetName()
-           << "' with columns that are to come first is not supported: its "
-              "second operand must be zeros";
+  SmallVector<Value> operands{a};
+  if (Value leading = im.get(op.getInputs()[1]);
+      !im.isIdentity(ReduceKind::Sum, leading))
+    operands = b.aligned({a, leading});
   SmallVector<Value> pivotedQr = b.make<dtensor::PivotedQrOp>(
-      {resultType(op, 0), resultType(op, 1), resultType(op, 2)}, a,
-      Lanes(b.lanesOf(a)));
+      {resultType(op, 0), resultType(op, 1), resultType(op, 2)}, operands,
+      b.lanesOf(operands));
   pivotedQr[1] = FloatMath(b).add(pivotedQr[1], 1);
   return pivotedQr;
 }

@@ -4,7 +4,8 @@
 //
 // Elimination with row exchanges goes down the rows and keeps of each its three
 // elements from the diagonal on; a pivot that is not a normal number becomes
-// epsilon times the largest of all of these, with its sign. (jaxlib 0.10.2 does
+// epsilon times the largest of all of these, with the sign of its real part.
+// Complex numbers are compared by their absolute values. (jaxlib 0.10.2 does
 // not look at the last row but one for that.) Then the unknowns follow from the
 // last to the first. Both are a loop over the rows of all equations at once, so
 // that batch dims may be cut.
@@ -22,15 +23,16 @@ using namespace meshloom::importer;
 using mlir::func::FuncOp;
 
 /// The function, for operands whose first dim goes over the rows: A is their
-/// type, V that of a row, O that of a row in A, M one of truth values. %dl is
-/// what stands before the diagonal, %du what stands behind it.
+/// type, V that of a row, O that of a row in A, and B and W are A and V of
+/// absolute values. N and M are B and W of truth values. %dl is what stands
+/// before the diagonal, %du what stands behind it.
 static constexpr StringRef solveText = R"(
 func.func private @NAME(%dl: A, %d: A, %du: A, %b: A) -> A {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
   %last = stablehlo.constant dense<LAST> : tensor<i32>
-  %none = stablehlo.constant dense<0.0> : V
-  %empty = stablehlo.constant dense<0.0> : A
+  %none = stablehlo.constant dense<NULL> : V
+  %empty = stablehlo.constant dense<NULL> : A
   %p0 = func.call @NAME_row(%d, %zero) : (A, tensor<i32>) -> V
   %q0 = func.call @NAME_row(%du, %zero) : (A, tensor<i32>) -> V
   %y0 = func.call @NAME_row(%b, %zero) : (A, tensor<i32>) -> V
@@ -44,9 +46,9 @@ func.func private @NAME(%dl: A, %d: A, %du: A, %b: A) -> A {
     %e = func.call @NAME_row(%d, %next) : (A, tensor<i32>) -> V
     %u = func.call @NAME_row(%du, %next) : (A, tensor<i32>) -> V
     %c = func.call @NAME_row(%b, %next) : (A, tensor<i32>) -> V
-    %sizeL = stablehlo.abs %l : V
-    %sizeP = stablehlo.abs %p : V
-    %swap = stablehlo.compare GT, %sizeL, %sizeP, FLOAT : (V, V) -> M
+    %sizeL = stablehlo.abs %l : (V) -> W
+    %sizeP = stablehlo.abs %p : (V) -> W
+    %swap = stablehlo.compare GT, %sizeL, %sizeP, FLOAT : (W, W) -> M
     %pivot = stablehlo.select %swap, %l, %p : M, V
     %other = stablehlo.select %swap, %p, %l : M, V
     %pivotQ = stablehlo.select %swap, %e, %q : M, V
@@ -72,25 +74,28 @@ func.func private @NAME(%dl: A, %d: A, %du: A, %b: A) -> A {
   }
   %P = func.call @NAME_set(%down#4, %down#1, %last) : (A, V, tensor<i32>) -> A
   %Y = func.call @NAME_set(%down#7, %down#3, %last) : (A, V, tensor<i32>) -> A
-  %absP = stablehlo.abs %P : A
-  %absQ = stablehlo.abs %down#5 : A
-  %absR = stablehlo.abs %down#6 : A
-  %PQ = stablehlo.maximum %absP, %absQ : A
-  %PQR = stablehlo.maximum %PQ, %absR : A
-  %start = stablehlo.constant dense<0.0> : tensor<E>
-  %largest = stablehlo.reduce(%PQR init: %start) applies stablehlo.maximum across dimensions = [0] : (A, tensor<E>) -> V
-  %epsilon = stablehlo.constant dense<EPSILON> : V
-  %share = stablehlo.multiply %largest, %epsilon : V
-  %smallest = stablehlo.constant dense<SMALLEST> : V
-  %least = stablehlo.maximum %share, %smallest : V
-  %leasts = stablehlo.broadcast_in_dim %least, dims = [DIMS] : (V) -> A
-  %minus = stablehlo.negate %leasts : A
-  %normal = stablehlo.constant dense<SMALLEST> : A
-  %isTiny = stablehlo.compare LT, %absP, %normal, FLOAT : (A, A) -> N
-  %unit = stablehlo.constant dense<1.0> : A
-  %inverse = stablehlo.divide %unit, %P : A
-  %isBelow = stablehlo.compare LT, %inverse, %empty, FLOAT : (A, A) -> N
-  %moved = stablehlo.select %isBelow, %minus, %leasts : N, A
+  %absP = stablehlo.abs %P : (A) -> B
+  %absQ = stablehlo.abs %down#5 : (A) -> B
+  %absR = stablehlo.abs %down#6 : (A) -> B
+  %PQ = stablehlo.maximum %absP, %absQ : B
+  %PQR = stablehlo.maximum %PQ, %absR : B
+  %start = stablehlo.constant dense<0.0> : tensor<F>
+  %largest = stablehlo.reduce(%PQR init: %start) applies stablehlo.maximum across dimensions = [0] : (B, tensor<F>) -> W
+  %epsilon = stablehlo.constant dense<EPSILON> : W
+  %share = stablehlo.multiply %largest, %epsilon : W
+  %smallest = stablehlo.constant dense<SMALLEST> : W
+  %least = stablehlo.maximum %share, %smallest : W
+  %leasts = stablehlo.broadcast_in_dim %least, dims = [DIMS] : (W) -> B
+  %minus = stablehlo.negate %leasts : B
+  %normal = stablehlo.constant dense<SMALLEST> : B
+  %isTiny = stablehlo.compare LT, %absP, %normal, FLOAT : (B, B) -> N
+  %unit = stablehlo.constant dense<1.0> : B
+  %realP = stablehlo.real %P : (A) -> B
+  %inverse = stablehlo.divide %unit, %realP : B
+  %below = stablehlo.constant dense<0.0> : B
+  %isBelow = stablehlo.compare LT, %inverse, %below, FLOAT : (B, B) -> N
+  %signed = stablehlo.select %isBelow, %minus, %leasts : N, B
+  %moved = stablehlo.convert %signed : (B) -> A
   %pivots = stablehlo.select %isTiny, %moved, %P : N, A
   %up:4 = stablehlo.while(%i = %last, %x1 = %none, %x2 = %none, %X = %empty) : tensor<i32>, V, V, A
   cond {
@@ -128,8 +133,9 @@ func.func private @NAME_set(%a: A, %v: V, %i: tensor<i32>) -> A {
 
 /// solveText's words: whole ones in capitals, and what %i is followed by.
 static std::string written(StringRef name, RankedTensorType type) {
-  const std::string element =
-      type.getElementType().isF32() ? "f32" : "f64"; // checked by the caller
+  const bool isComplex = isa<mlir::ComplexType>(type.getElementType());
+  const std::string part = dtensor::partTypeOf(type).isF32() ? "f32" : "f64";
+  const std::string element = isComplex ? "complex<" + part + ">" : part;
   std::string row = "1", dims, zeros, zeroTypes, shape;
   for (auto [d, extent] : llvm::enumerate(type.getShape().drop_front())) {
     shape += std::to_string(extent) + "x";
@@ -147,17 +153,20 @@ static std::string written(StringRef name, RankedTensorType type) {
       {"ZEROS", zeros},
       {"NAME", name.str()},
       {"LAST", std::to_string(n - 1)},
-      {"EPSILON", element == "f32" ? "1.1920929e-07" : "2.220446049250313e-16"},
+      {"NULL", isComplex ? "(0.0, 0.0)" : "0.0"},
+      {"EPSILON", part == "f32" ? "1.1920929e-07" : "2.220446049250313e-16"},
       {"SMALLEST",
-       element == "f32" ? "1.17549435e-38" : "2.2250738585072014e-308"},
+       part == "f32" ? "1.17549435e-38" : "2.2250738585072014e-308"},
       {"DIMS", dims},
       {"ROW", row},
       {"A", tensor(std::to_string(n) + "x" + shape, element)},
       {"N", tensor(std::to_string(n) + "x" + shape, "i1")},
       {"O", tensor("1x" + shape, element)},
       {"V", tensor(shape, element)},
+      {"W", tensor(shape, part)},
       {"M", tensor(shape, "i1")},
-      {"E", element}};
+      {"B", tensor(std::to_string(n) + "x" + shape, part)},
+      {"F", part}};
   // A word stands where no letter or digit is beside it, and is no value's
   // name; lists of zeros follow a value's name.
   std::string out;
@@ -221,11 +230,11 @@ static LogicalResult writeAsLoops(Operation *op, ModuleOp module,
     fits = op->getOperand(i).getType() ==
            RankedTensorType::get(type.getShape().drop_back(),
                                  type.getElementType());
-  if (!fits ||
-      !(type.getElementType().isF32() || type.getElementType().isF64()))
+  if (!fits || !(dtensor::partTypeOf(type).isF32() ||
+                 dtensor::partTypeOf(type).isF64()))
     return op->emitError(
         "expected three diagonals [..., n], right-hand sides [..., n, k] and "
-        "solutions like these, of f32 or f64");
+        "solutions like these, of f32, f64 or complex numbers of these");
 
   OpBuilder b(op);
   const int64_t rank = type.getRank();

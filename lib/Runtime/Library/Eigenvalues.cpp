@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// eig and schur by LAPACK, matrix by matrix. Eigenvalues come out of it in any
-// order and vectors with any phase: the ones taken are those that the ops
-// define.
+// eig and schur by LAPACK, matrix by matrix. LAPACK returns eigenvalues in any
+// order and vectors with any phase: they become those that the ops define,
+// unless the op asks for LAPACK's.
 #include "LibraryTable.h"
 #include "Matrices.h"
 
@@ -12,13 +12,19 @@ using namespace meshloom::library;
 
 namespace {
 
+/// Returns 0, 1, ..., count - 1.
+std::vector<int64_t> indices(size_t count) {
+  std::vector<int64_t> result(count);
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
 /// Their indices with rising real part; those whose real parts are the same but
 /// for rounding with falling imaginary part.
 template <typename Real>
 std::vector<int64_t>
 orderOf(const std::vector<std::complex<Real>> &eigenvalues) {
-  std::vector<int64_t> order(eigenvalues.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int64_t> order = indices(eigenvalues.size());
   auto eigenvalue = [&](int64_t i) { return eigenvalues[size_t(i)]; };
   std::ranges::sort(order, [&](int64_t i, int64_t j) {
     return std::pair(eigenvalue(i).real(), i) <
@@ -60,6 +66,10 @@ std::vector<std::complex<RealOf<T>>> joined(const std::vector<T> &parts) {
   return values;
 }
 
+struct EigOptions {
+  bool leftVectors, lapackOrder;
+};
+
 template <typename T> struct EigOf {
   using Complex = std::complex<RealOf<T>>;
 
@@ -76,7 +86,8 @@ template <typename T> struct EigOf {
         to[size_t(r)] = {vectors(r, first), sign * vectors(r, first + 1)};
   }
 
-  static void run(const LibraryArguments &arguments) {
+  static void run(const LibraryArguments &arguments,
+                  const EigOptions &options) {
     const LibraryOperand *matrices[] = {
         &arguments.inputs[0], &arguments.outputs[1], &arguments.outputs[0]};
     const size_t dims[] = {2, 2, 1};
@@ -91,19 +102,21 @@ template <typename T> struct EigOf {
       std::vector<T> parts(2 * size_t(n));
       std::vector<RealOf<T>> reals(2 * size_t(n));
       auto call = [&](T *work, int size) {
-        return lapack<"geev", T>('N', 'V', n, a.data(), n, parts.data(),
-                                 onlyReal(parts.data() + n),
-                                 static_cast<T *>(nullptr), 1, found.data(), n,
-                                 work, size, onlyComplex(reals.data()));
+        return lapack<"geev", T>(
+            options.leftVectors ? 'V' : 'N', options.leftVectors ? 'N' : 'V', n,
+            a.data(), n, parts.data(), onlyReal(parts.data() + n), found.data(),
+            n, found.data(), n, work, size, onlyComplex(reals.data()));
       };
       if (a.isFinite() && withWorkspace<T>(call) == 0) {
         const std::vector<Complex> eigenvalues = joined(parts);
-        const std::vector<int64_t> order = orderOf(eigenvalues);
+        const std::vector<int64_t> order =
+            options.lapackOrder ? indices(n) : orderOf(eigenvalues);
         for (int c = 0; c < n; ++c) {
           const int64_t from = order[size_t(c)];
           values(c, 0) = eigenvalues[size_t(from)];
           copyVector(found, values(c, 0), int(from), vectors.column(c));
-          scale(vectors.column(c), phaseOf(vectors.column(c)));
+          if (!options.lapackOrder)
+            scale(vectors.column(c), phaseOf(vectors.column(c)));
         }
       }
       writeMatrix<Complex>(*matrices[1], offsets[1], vectors);
@@ -138,8 +151,7 @@ template <typename T> struct SchurForm {
       ofBlocks.push_back(values[size_t(first)]);
     }
     // These are the blocks that have no place yet, in their present order.
-    std::vector<int64_t> unplaced(rows.size());
-    std::iota(unplaced.begin(), unplaced.end(), 0);
+    std::vector<int64_t> unplaced = indices(rows.size());
     std::vector<T> work(t.elements.size());
     int to = 0;
     for (int64_t block : orderOf(ofBlocks)) {
@@ -177,7 +189,7 @@ template <typename T> struct SchurForm {
 };
 
 template <typename T> struct SchurOf {
-  static void run(const LibraryArguments &arguments) {
+  static void run(const LibraryArguments &arguments, bool lapackOrder) {
     const LibraryOperand *matrices[] = {
         &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
     const size_t dims[] = {2, 2, 2};
@@ -197,8 +209,10 @@ template <typename T> struct SchurOf {
             work, size, onlyComplex(reals.data()), static_cast<int *>(nullptr));
       };
       if (a.isFinite() && withWorkspace<T>(call) == 0) {
-        form.putInOrder(joined(parts));
-        form.normalise();
+        if (!lapackOrder) {
+          form.putInOrder(joined(parts));
+          form.normalise();
+        }
       } else {
         form.t = form.q = Matrix<T>(n, n, notANumber<T>);
       }
@@ -210,10 +224,22 @@ template <typename T> struct SchurOf {
 
 } // namespace
 
+/// Returns the routine whose eigenvalues are in the op's order, which gains
+/// digits by 64 bits, or in that of LAPACK for the element type.
+template <template <typename> typename Computation, typename Options>
+static RoutineOrError makeInOrder(bool lapackOrder, const LibraryStep &step,
+                                  Options options) {
+  return lapackOrder
+             ? makeMatrixRoutine<Computation, Precision::Elements>(step,
+                                                                   options)
+             : makeMatrixRoutine<Computation, Precision::Double>(step, options);
+}
+
 static RoutineOrError makeEig(const LibraryStep &step) {
+  OptionReader read(step.step);
+  const EigOptions options{read.flag("left"), read.flag("lapack_order")};
   const size_t dims[] = {2, 1, 2};
-  if (!step.step.options.empty() || step.inputs.size() != 1 ||
-      step.outputs.size() != 2)
+  if (!read.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
     return Error("expected one operand and two results");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
                                  step.outputs[1]};
@@ -225,13 +251,14 @@ static RoutineOrError makeEig(const LibraryStep &step) {
       (part != DType::F32 && part != DType::F64) ||
       tensors[1]->type != expected || tensors[2]->type != expected)
     return Error("its operands do not fit");
-  return makeMatrixRoutine<EigOf, Precision::Double>(step);
+  return makeInOrder<EigOf>(options.lapackOrder, step, options);
 }
 
 static RoutineOrError makeSchur(const LibraryStep &step) {
+  OptionReader read(step.step);
+  const bool lapackOrder = read.flag("lapack_order");
   const size_t dims[] = {2, 2, 2};
-  if (!step.step.options.empty() || step.inputs.size() != 1 ||
-      step.outputs.size() != 2)
+  if (!read.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
     return Error("expected one operand and two results");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
                                  step.outputs[1]};
@@ -239,7 +266,7 @@ static RoutineOrError makeSchur(const LibraryStep &step) {
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape ||
       tensors[2]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return makeMatrixRoutine<SchurOf, Precision::Double>(step);
+  return makeInOrder<SchurOf>(lapackOrder, step, lapackOrder);
 }
 
 namespace meshloom::library {

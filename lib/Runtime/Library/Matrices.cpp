@@ -12,6 +12,14 @@ void library::writeIntegers(const LibraryOperand &to, int64_t offset,
                 &values[i], 4);
 }
 
+void library::readIntegers(const LibraryOperand &source, int64_t offset,
+                           std::span<int32_t> values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    std::memcpy(&values[i],
+                source.data + (offset + int64_t(i) * source.strides.back()) * 4,
+                4);
+}
+
 void library::forEachMatrix(
     std::span<const LibraryOperand *const> operands,
     std::span<const size_t> dims,

@@ -185,6 +185,9 @@ template <typename T>
 /// The vector of i32 that begins at element `offset`.
 void writeIntegers(const LibraryOperand &to, int64_t offset,
                    std::span<const int32_t> values);
+/// Fills `values` with the i32 elements of the last dim.
+void readIntegers(const LibraryOperand &source, int64_t offset,
+                  std::span<int32_t> values);
 
 /// Calls body(offsets) for every matrix: an offset an operand, of which the
 /// last `dims[k]` dims are the matrix.

@@ -16,15 +16,19 @@ namespace {
 
 template <typename T> struct PivotedQrOf {
   static void run(const LibraryArguments &arguments) {
+    const bool hasLeading = arguments.inputs.size() == 2;
     const LibraryOperand *matrices[] = {
         &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
-        &arguments.outputs[2]};
-    const size_t dims[] = {2, 2, 1, 1};
+        &arguments.outputs[2],
+        hasLeading ? &arguments.inputs[1] : &arguments.outputs[1]};
+    const size_t dims[] = {2, 2, 1, 1, 1};
     forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
       Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       Matrix<T> taus(std::min(a.rows, a.columns), 1, notANumber<T>);
       // Geqp3 counts from 1; a zero lets it move the column.
       std::vector<int32_t> permutation(size_t(a.columns));
+      if (hasLeading)
+        readIntegers(*matrices[4], offsets[4], permutation);
       std::vector<RealOf<T>> reals(2 * permutation.size());
       if (taus.rows > 0 && a.isFinite()) {
         withWorkspace<T>([&](T *work, int size) {
@@ -74,11 +78,13 @@ template <typename T> struct HessenbergOf {
 
 static RoutineOrError makePivotedQr(const LibraryStep &step) {
   const OptionReader options(step.step);
-  const size_t dims[] = {2, 2, 1, 1};
-  if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 3)
-    return Error("expected one operand and three results");
-  const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
-                                 step.outputs[1], step.outputs[2]};
+  const size_t dims[] = {2, 2, 1, 1, 1};
+  if (!options.ok() || step.inputs.empty() || step.inputs.size() > 2 ||
+      step.outputs.size() != 3)
+    return Error("expected one or two operands and three results");
+  const BufferDecl *tensors[] = {
+      step.inputs[0], step.outputs[0], step.outputs[1], step.outputs[2],
+      step.inputs.size() == 2 ? step.inputs[1] : step.outputs[1]};
   if (!haveBatch(tensors, dims))
     return Error("its operands do not fit");
   const Shape &shape = tensors[0]->shape;
@@ -86,7 +92,8 @@ static RoutineOrError makePivotedQr(const LibraryStep &step) {
   if (tensors[1]->shape != shape || tensors[1]->type != tensors[0]->type ||
       tensors[2]->shape.back() != columns || tensors[2]->type != DType::I32 ||
       tensors[3]->shape.back() != std::min(rows, columns) ||
-      tensors[3]->type != tensors[0]->type)
+      tensors[3]->type != tensors[0]->type ||
+      tensors[4]->shape != tensors[2]->shape || tensors[4]->type != DType::I32)
     return Error("its operands do not fit");
   if (Status fits = checkWorkspace(64. * columns); !fits)
     return fits.error();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers, builders and costs of decompositions: lu, eigh, svd, eig, schur,
-// pivoted_qr and hessenberg, and of tridiagonal_solve. Their rules are text.
+// pivoted_qr and hessenberg, and of tridiagonal_solve. Most rules are text.
 #include "RuleBuilder.h"
 
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -183,7 +183,9 @@ int64_t EigOp::getTerms() {
   return sizesOf(getA()).second;
 }
 LibraryCall EigOp::getLibraryCall() {
-  return LibraryCall(*this, "eig");
+  return LibraryCall(*this, "eig")
+      .flag("left", getLeft())
+      .flag("lapack_order", getLapackOrder());
 }
 LogicalResult EigOp::verify() {
   if (failed(verifySquare(*this, 1, getA())) ||
@@ -197,7 +199,7 @@ int64_t SchurOp::getTerms() {
   return sizesOf(getA()).second;
 }
 LibraryCall SchurOp::getLibraryCall() {
-  return LibraryCall(*this, "schur");
+  return LibraryCall(*this, "schur").flag("lapack_order", getLapackOrder());
 }
 int SchurOp::getOverwritable(unsigned result) {
   return result == 0 ? 0 : -1;
@@ -219,7 +221,13 @@ static int64_t smallerOf(std::pair<int64_t, int64_t> sizes) {
 
 void PivotedQrOp::build(OpBuilder &builder, OperationState &state, Value a) {
   build(builder, state, undecided(a.getType()), ordinals(a, sizesOf(a).second),
-        withDims(a, {smallerOf(sizesOf(a))}), a);
+        withDims(a, {smallerOf(sizesOf(a))}), a, Value());
+}
+ShardingRule PivotedQrOp::getShardingRule() {
+  return ruleFromText(*this, getLeading()
+                                 ? "... m! n!, ... n! -> ... m! n!, ... n!, "
+                                   "... k!"
+                                 : "... m! n! -> ... m! n!, ... n!, ... k!");
 }
 int64_t PivotedQrOp::getTerms() {
   return smallerOf(sizesOf(getA()));
@@ -236,6 +244,10 @@ LogicalResult PivotedQrOp::verify() {
       failed(
           verifyResult(*this, 2, 1, ordinals(getA(), sizesOf(getA()).second))))
     return failure();
+  RankedTensorType expected = ordinals(getA(), sizesOf(getA()).second);
+  if (getLeading() && undecided(getLeading().getType()) != expected)
+    return violates(*this, 4) << "the leading columns must be " << expected
+                              << ", not " << undecided(getLeading().getType());
   return verifyResult(*this, 3, 2,
                       withDims(getA(), {smallerOf(sizesOf(getA()))}));
 }

@@ -73,6 +73,9 @@ def initialize() -> None:
     replaces = os.environ.get("MESHLOOM_REPLACE_CPU") == "1"
     if _PLATFORM not in named and not replaces:
         return
+    from . import partitioning
+
+    partitioning.register()
     xla_bridge.register_plugin(
         _PLATFORM, priority=500, library_path=str(library_path()), options=_options
     )

@@ -77,8 +77,10 @@ func.func @scratch(%a: tensor<4x4xf32>) -> tensor<96xf32> {
 
 // -----
 
-func.func @fixed_columns(%a: tensor<4x4xf32>, %p: tensor<4xi32>) -> tensor<4x4xf32> {
-  // expected-error @+1 {{custom call 'lapack_sgeqp3_ffi' with columns that are to come first is not supported: its second operand must be zeros}}
+// Columns that come first are an operand.
+// CHECK-LABEL: @leading_columns
+// CHECK: dtensor.pivoted_qr %{{.*}} leading %{{.*}} : (tensor<4x4xf32>, tensor<4xi32>)
+func.func @leading_columns(%a: tensor<4x4xf32>, %p: tensor<4xi32>) -> tensor<4x4xf32> {
   %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %p) {mhlo.backend_config = {}} : (tensor<4x4xf32>, tensor<4xi32>) -> (tensor<4x4xf32>, tensor<4xi32>, tensor<4xf32>)
   return %0#0 : tensor<4x4xf32>
 }

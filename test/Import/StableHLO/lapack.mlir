@@ -39,16 +39,14 @@ func.func @gesdd(%a: tensor<6x4xf32>) -> (tensor<6x6xf32>, tensor<6x4xf32>, tens
 
 // -----
 
-// Real matrices' eigenvalues come in two parts. Left eigenvectors are those of
-// the transposed matrix, conjugated.
+// Real matrices' eigenvalues come in two parts. The left eigenvectors are a
+// decomposition of their own, whose order is the same.
 // CHECK-LABEL: @geev
-// CHECK: %[[W:.*]], %[[V:.*]] = dtensor.eig %{{.*}} : (tensor<4x4xf32>)
+// CHECK: %[[W:.*]], %[[V:.*]] = dtensor.eig %{{.*}} {lapack_order} : (tensor<4x4xf32>)
 // CHECK: dtensor.real %[[W]]
 // CHECK: dtensor.imag %[[W]]
-// CHECK: dtensor.transpose
-// CHECK: dtensor.eig
-// CHECK: dtensor.complex
-// CHECK: dtensor.eig %{{.*}} : (tensor<4x4xcomplex<f64>>)
+// CHECK: dtensor.eig %{{.*}} {lapack_order, left} : (tensor<4x4xf32>)
+// CHECK: dtensor.eig %{{.*}} {lapack_order} : (tensor<4x4xcomplex<f64>>)
 func.func @geev(%a: tensor<4x4xf32>, %c: tensor<4x4xcomplex<f64>>) -> (tensor<4xf32>, tensor<4x4xcomplex<f32>>, tensor<4xcomplex<f64>>) {
   %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) {mhlo.backend_config = {compute_left = 86 : ui8, compute_right = 86 : ui8}} : (tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x4xcomplex<f32>>, tensor<4x4xcomplex<f32>>, tensor<i32>)
   %1:4 = stablehlo.custom_call @lapack_zgeev_ffi(%c) {mhlo.backend_config = {compute_left = 78 : ui8, compute_right = 78 : ui8}} : (tensor<4x4xcomplex<f64>>) -> (tensor<4xcomplex<f64>>, tensor<4x4xcomplex<f64>>, tensor<4x4xcomplex<f64>>, tensor<i32>)
@@ -58,7 +56,7 @@ func.func @geev(%a: tensor<4x4xf32>, %c: tensor<4x4xcomplex<f64>>) -> (tensor<4x
 // -----
 
 // CHECK-LABEL: @gees_gtsv
-// CHECK: dtensor.schur
+// CHECK: dtensor.schur %{{.*}} {lapack_order}
 // CHECK: dtensor.tridiagonal_solve
 func.func @gees_gtsv(%a: tensor<4x4xf32>, %d: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   %0:6 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mhlo.backend_config = {mode = 86 : ui8, sort = 78 : ui8}} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<i32>, tensor<i32>)
@@ -132,7 +130,7 @@ func.func @config(%a: tensor<4x4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @integers(%d: tensor<4xi32>, %b: tensor<4x1xi32>) -> tensor<4x1xi32> {
-  // expected-error @+1 {{expected three diagonals [..., n], right-hand sides [..., n, k] and solutions like these, of f32 or f64}}
+  // expected-error @+1 {{expected three diagonals [..., n], right-hand sides [..., n, k] and solutions like these, of f32, f64 or complex numbers of these}}
   %0 = stablehlo.custom_call @tridiagonal_solve_perturbed_ffi(%d, %d, %d, %b) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4x1xi32>) -> tensor<4x1xi32>
   return %0 : tensor<4x1xi32>
 }

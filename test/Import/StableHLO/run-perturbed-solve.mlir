@@ -2,6 +2,7 @@
 // of the factors, with its sign. What is expected is what JAX computes.
 // RUN: mesh-run %s --verify --machine=ring | FileCheck %s
 // RUN: mesh-run %s --private-memories | FileCheck %s
+// RUN: mesh-run %s --function=complex --verify | FileCheck %s --check-prefix=COMPLEX
 module {
   sdy.mesh @mesh = <["x"=2]>
   // Rows 0 and 2 of the first have no pivot; the second has two singular blocks, of which each exchanges nothing; the third one exchanges its rows.
@@ -16,5 +17,17 @@ module {
     %1 = stablehlo.slice %0 [2:3, 0:4, 0:1] : (tensor<3x4x1xf32>) -> tensor<1x4x1xf32>
     %2 = stablehlo.reshape %1 : (tensor<1x4x1xf32>) -> tensor<4x1xf32>
     return %0, %2 : tensor<3x4x1xf32>, tensor<4x1xf32>
+  }
+  // Two pivots are not normal numbers: the sign is that of the real part.
+  // COMPLEX: result 0 {{.*}} [1.04858e+06+0j, 0-0.25j, -1.04858e+06-0j, 0.125+0j, 0.5-0.5j, 0.5-0.5j, ...
+  // COMPLEX: result 1 {{.*}} [0, -0.25, -0, 0, -0.5, -0.5, ...
+  func.func public @complex() -> (tensor<2x4x1xcomplex<f32>>, tensor<2x4x1xf32>) {
+    %dl = stablehlo.constant dense<[[(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], [(0.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1.0, 0.0)]]> : tensor<2x4xcomplex<f32>>
+    %d = stablehlo.constant dense<[[(0.0, 0.0), (0.0, 4.0), (-0.0, 1.0e-42), (8.0, 0.0)], [(1.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0)]]> : tensor<2x4xcomplex<f32>>
+    %du = stablehlo.constant dense<[[(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], [(0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 0.0)]]> : tensor<2x4xcomplex<f32>>
+    %b = stablehlo.constant dense<(1.0, 0.0)> : tensor<2x4x1xcomplex<f32>>
+    %0 = stablehlo.custom_call @tridiagonal_solve_perturbed_ffi(%dl, %d, %du, %b) {mhlo.frontend_attributes = {num_batch_dims = "1"}} : (tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4x1xcomplex<f32>>) -> tensor<2x4x1xcomplex<f32>>
+    %1 = stablehlo.imag %0 : (tensor<2x4x1xcomplex<f32>>) -> tensor<2x4x1xf32>
+    return %0, %1 : tensor<2x4x1xcomplex<f32>>, tensor<2x4x1xf32>
   }
 }

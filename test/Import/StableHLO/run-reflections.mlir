@@ -1,5 +1,7 @@
 // Pivoted QR, Hessenberg and tridiagonal forms and products with Q: the numbers of JAX 0.10.2, with the batch cut and nothing sent.
 // RUN: mesh-run %s --function=pivoted --verify | FileCheck %s --check-prefix=PIVOTED
+// RUN: mesh-run %s --function=leading_columns --verify | FileCheck %s --check-prefix=LEADING
+// RUN: mesh-run %s --function=eigenvalues | FileCheck %s --check-prefix=EIGENVALUES
 // RUN: mesh-run %s --function=hessenberg --verify --private-memories | FileCheck %s --check-prefix=HESSENBERG
 // RUN: mesh-run %s --function=tridiagonal --verify | FileCheck %s --check-prefix=TRIDIAGONAL
 // RUN: mesh-run %s --function=products --verify --explain | FileCheck %s --check-prefix=PRODUCTS
@@ -21,6 +23,33 @@ module {
     %2 = stablehlo.select %on, %1, %z : tensor<2x4x4xi1>, tensor<2x4x4xf32>
     %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4xf32>
     return %0#1, %3 : tensor<2x4xi32>, tensor<2x4xf32>
+  }
+  // Column 3 of the first matrix, and columns 2 and 4 of the second come first.
+  // LEADING: result 0 {{.*}} [3, 4, 1, 2, 2, 4, ...
+  // LEADING: result 1 {{.*}} [4.12311, 2.497{{.*}}, 2.217, 1.62{{.*}}, 7.74597, 5.422{{.*}}, ...
+  func.func public @leading_columns() -> (tensor<2x4xi32>, tensor<2x4xf32>) {
+    %a = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} dense<[[[4.0, 1.0, -2.0, 2.0], [1.0, 2.0, 0.0, 1.0], [-2.0, 0.0, 3.0, -2.0], [2.0, 1.0, -2.0, -1.0]], [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 1.0], [2.0, 4.0, 1.0, 3.0], [7.0, 2.0, 9.0, 5.0]]]> : tensor<2x4x4xf32>
+    %leading = stablehlo.constant dense<[[0, 0, 1, 0], [0, 7, 0, 3]]> : tensor<2x4xi32>
+    %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %leading) {mhlo.backend_config = {}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x4x4xf32>, tensor<2x4xi32>) -> (tensor<2x4x4xf32>, tensor<2x4xi32>, tensor<2x4xf32>)
+    %row = stablehlo.iota dim = 1 : tensor<2x4x4xf32>
+    %column = stablehlo.iota dim = 2 : tensor<2x4x4xf32>
+    %on = stablehlo.compare EQ, %row, %column : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xi1>
+    %z = stablehlo.constant dense<0.0> : tensor<2x4x4xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %1 = stablehlo.abs %0#0 : tensor<2x4x4xf32>
+    %2 = stablehlo.select %on, %1, %z : tensor<2x4x4xi1>, tensor<2x4x4xf32>
+    %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    return %0#1, %3 : tensor<2x4xi32>, tensor<2x4xf32>
+  }
+  // LAPACK's order: that of the diagonal, where the matrix is triangular already.
+  // EIGENVALUES: result 0 {{.*}} [5, 1, 3]
+  // EIGENVALUES: result 1 {{.*}} [5, 0, 0, 2, 1, 0, ...
+  func.func public @eigenvalues() -> (tensor<3xf32>, tensor<3x3xf32>) {
+    %a = stablehlo.constant dense<[[5.0, 2.0, 4.0], [0.0, 1.0, 7.0], [0.0, 0.0, 3.0]]> : tensor<3x3xf32>
+    %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) {mhlo.backend_config = {compute_left = 78 : ui8, compute_right = 78 : ui8}} : (tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x3xcomplex<f32>>, tensor<3x3xcomplex<f32>>, tensor<i32>)
+    %1:6 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mhlo.backend_config = {mode = 86 : ui8, sort = 78 : ui8}} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<i32>, tensor<i32>)
+    %2 = stablehlo.transpose %1#0, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+    return %0#0, %2 : tensor<3xf32>, tensor<3x3xf32>
   }
   // HESSENBERG: result 0 {{.*}} [4, -3, {{.*}}, -3, 3.33333, ...
   // HESSENBERG: result 1 {{.*}} [1.33333, 1.6, {{.*}}, 1.56614, 1.94{{.*}}]

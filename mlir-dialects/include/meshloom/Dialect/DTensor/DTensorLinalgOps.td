@@ -343,6 +343,10 @@ def DTensor_EigOp
     one of those that come within a thousandth of it). A matrix with a nan gives
     nans.
 
+    With `left`, `V` has the left eigenvectors: `V^H a = diag(w) V^H`. With
+    `lapack_order`, the order and the phases are those that LAPACK's geev returns
+    for the operand's element type; the reference interpreter sorts all the same.
+
     Sharding rule: `... m! n! -> ... k!, ... m! n!`; nothing partial passes.
 
     Constraints:
@@ -355,7 +359,8 @@ def DTensor_EigOp
     %w, %v = dtensor.eig %a : (tensor<4x4xf32>) -> (tensor<4xcomplex<f32>>, tensor<4x4xcomplex<f32>>)
     ```
   }];
-  let arguments = (ins DTensor_PartOrComplexTensor:$a);
+  let arguments = (ins DTensor_PartOrComplexTensor:$a, UnitAttr:$left,
+                       UnitAttr:$lapack_order);
   let results = (outs DTensor_ComplexTensor:$values, DTensor_ComplexTensor:$vectors);
   let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
   let assemblyFormat = [{
@@ -377,7 +382,9 @@ def DTensor_SchurOp
     to the right is at least as large as the one below. The eigenvalues are in
     `eig`'s order. Of each column of `Q` the element of greatest absolute value is
     real and positive (the first one of those that come within a thousandth of it).
-    A matrix with a nan gives nans.
+    A matrix with a nan gives nans. With `lapack_order`, `T` and `Q` are those that
+    LAPACK's gees returns for the operand's element type; the reference interpreter
+    sorts all the same.
 
     Sharding rule: `... m! n! -> ... m! n!, ... m! n!`; nothing partial passes.
 
@@ -391,7 +398,7 @@ def DTensor_SchurOp
     %t, %q = dtensor.schur %a : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
     ```
   }];
-  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a, UnitAttr:$lapack_order);
   let results = (outs DTensor_FloatOrComplexTensor:$t, DTensor_FloatOrComplexTensor:$q);
   let builders = [OpBuilder<(ins "::mlir::Value":$a), [{
     build($_builder, $_state, undecided(a.getType()), undecided(a.getType()), a);
@@ -403,9 +410,9 @@ def DTensor_SchurOp
 }
 
 def DTensor_PivotedQrOp
-    : DTensor_RuleOp<"pivoted_qr", "... m! n! -> ... m! n!, ... n!, ... k!",
-                     [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>], "None",
-                     ["getTerms"]> {
+    : DTensor_Op<"pivoted_qr",
+                 [Pure, DTensor_Vectorisable, DTensor_Library<["getOverwritable"]>],
+                 ["getTerms"]> {
   let flops = 3;
   let summary = "QR factorization with column pivots, as LAPACK's geqp3 stores it";
   let description = [{
@@ -416,14 +423,19 @@ def DTensor_PivotedQrOp
     on the diagonal of `R` fall. A matrix that is not finite gives nans, and the
     permutation 0, 1, ...
 
-    Sharding rule: `... m! n! -> ... m! n!, ... n!, ... k!`; nothing partial
-    passes.
+    Columns whose element of `leading` is not 0 come first, in their order, and the
+    steps choose among the other columns only. As in LAPACK, a leading column
+    changes places with the column that stands there.
+
+    Sharding rule: `... m! n! -> ... m! n!, ... n!, ... k!`, and `... n!` for
+    `leading`; nothing partial passes.
 
     Constraints:
     * (C1) The operand has at least rank 2, and the first result its type.
     * (C2) The permutation has the operand's leading dims, and its last one.
     * (C3) The third result has the operand's leading dims and element type, and
       the smaller one of the last two dims.
+    * (C4) `leading` has the type of the permutation.
 
     Example:
     ```mlir
@@ -431,13 +443,14 @@ def DTensor_PivotedQrOp
         : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xi32>, tensor<3xf32>)
     ```
   }];
-  let arguments = (ins DTensor_FloatOrComplexTensor:$a);
+  let arguments = (ins DTensor_FloatOrComplexTensor:$a,
+                       Optional<DTensor_OrdinalTensor>:$leading);
   let results = (outs DTensor_FloatOrComplexTensor:$result,
                       DTensor_OrdinalTensor:$permutation,
                       DTensor_FloatOrComplexTensor:$taus);
   let builders = [OpBuilder<(ins "::mlir::Value":$a)>];
   let assemblyFormat = [{
-    $a attr-dict `:` functional-type($a, results)
+    $a (`leading` $leading^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
