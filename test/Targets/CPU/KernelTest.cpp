@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace meshloom;
@@ -77,6 +78,30 @@ TEST(KernelTest, ContiguousAndSeparateRows) {
       for (int j = 0; j < 3; ++j)
         EXPECT_EQ(out[i * 3 + j], x[i * row + j] * y[i * 3 + j]);
     EXPECT_EQ(out[33], -1);
+  }
+}
+
+/// Rows that are written out are loaded as vectors where they lie side by side,
+/// and one by one elsewhere.
+TEST(KernelTest, ShortRowsBesideAColumn) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<50x3xi32>, %c: tensor<50x1xi32>) -> tensor<50x3xi32> {
+      %0 = dtensor.broadcast_in_dim %c dims [0, 1] : (tensor<50x1xi32>) -> tensor<50x3xi32>
+      %1 = dtensor.subtract %x, %0 : tensor<50x3xi32>
+      return %1 : tensor<50x3xi32>
+    })");
+  std::vector<int32_t> x(50 * 4), column(50);
+  std::iota(x.begin(), x.end(), 0);
+  std::iota(column.begin(), column.end(), 1000);
+  for (int64_t row : {3, 4}) {
+    std::vector<int32_t> out(50 * 4, -1);
+    kernel.call({{x.data(), {row, 1}},
+                 {column.data(), {1, 1}},
+                 {out.data(), {row, 1}}});
+    for (int i = 0; i < 50; ++i)
+      for (int j = 0; j < row; ++j)
+        EXPECT_EQ(out[i * row + j],
+                  j < 3 ? int32_t(i * row + j) - (1000 + i) : -1);
   }
 }
 
