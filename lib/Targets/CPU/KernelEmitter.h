@@ -104,6 +104,14 @@ private:
                                Value count, ValueRange states);
   void stageTerms();
 
+  /// Reduces `count` iterations of loop `run` in chains side by side, as many
+  /// as there are elements in `chains`, and then the states of the chains.
+  SmallVector<Value> reduceInChains(const Position &position, unsigned run,
+                                    Value count, ValueRange states);
+  /// Whether the results of all reducers are the same in any order of terms,
+  /// and LLVM makes no vectors of them.
+  bool wantsChains();
+
   /// `carried`: the states, how many terms are in the running sums, and how
   /// many blocks were complete. A block is complete where it has `size` terms;
   /// it may go over several runs of the innermost loop.
@@ -137,6 +145,9 @@ private:
   /// Per reducer: an array for the terms of a run; none where they are combined
   /// as they are computed.
   SmallVector<Value> staged;
+  /// The arrays of the chains' states; none where there are no chains.
+  SmallVector<Value> chains;
+  SmallVector<Type> chainTypes;
   /// Says what the inner function under construction does: `notes` huge
   /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;

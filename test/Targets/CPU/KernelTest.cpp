@@ -204,6 +204,30 @@ TEST(KernelTest, ArgmaxAndArgmin) {
   EXPECT_EQ(least, (std::vector<int32_t>{1, 2, 3}));
 }
 
+/// Long rows are reduced in chains; so many elements that some are behind the
+/// last whole step of all chains.
+TEST(KernelTest, ArgminOfLongRows) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<9x77xf32>) -> tensor<9xi32> {
+      %0 = dtensor.argmin %x dim 1 : (tensor<9x77xf32>) -> tensor<9xi32>
+      return %0 : tensor<9xi32>
+    })");
+  std::vector<float> x(9 * 77, 5);
+  const std::vector<std::vector<int>> least{
+      {0}, {1, 33}, {63, 64}, {31, 63}, {76}, {40, 8}, {65, 2}, {32, 64}, {}};
+  std::vector<int32_t> expected;
+  for (int i = 0; i < 9; ++i) {
+    for (int j : least[i])
+      x[i * 77 + j] = i < 5 ? -1.F : nan;
+    expected.push_back(
+        least[i].empty() ? 0
+                         : *std::min_element(least[i].begin(), least[i].end()));
+  }
+  std::vector<int32_t> out(9);
+  kernel.call({rowMajor(x, {9, 77}), rowMajor(out, {9})});
+  EXPECT_EQ(out, expected);
+}
+
 TEST(KernelTest, BF16RoundsEachOpAndSumsInF32) {
   KernelHarness add(R"(
     func.func @f(%x: tensor<33xbf16>, %y: tensor<33xbf16>) -> tensor<33xbf16> {
