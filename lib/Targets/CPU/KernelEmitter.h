@@ -45,6 +45,8 @@ private:
   /// elementwise kernel on whole rows is one loop however short a row is.
   void mergeLoops(SmallVectorImpl<Value> &lengths,
                   ArrayRef<SmallVector<Value>> allStrides);
+  /// The same for arrays whose strides are all known.
+  void mergeKnownLoops();
 
   /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
   /// gets the induction variable and the states and returns the new ones.

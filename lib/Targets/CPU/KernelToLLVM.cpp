@@ -151,6 +151,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
                    : element(place.address, storageType(elements[k]),
                              constant(first), !guarded[k]));
   }
+  mergeKnownLoops();
   exact = isPeriodic() && isInPlace();
   notes = isPeriodic() && !exact;
   if (notes)
@@ -238,6 +239,24 @@ void KernelEmitter::mergeLoops(SmallVectorImpl<Value> &lengths,
         b.create<arith::SelectOp>(loc, mergeable, merged, lengths[inner]);
     lengths[outer] =
         b.create<arith::SelectOp>(loc, mergeable, length1, lengths[outer]);
+  }
+}
+
+void KernelEmitter::mergeKnownLoops() {
+  if (order.vector < 0 || order.vectorIsReduction || usesIndex[order.vector])
+    return;
+  const unsigned inner = order.vector;
+  int64_t length = kernel.getExtents()[inner];
+  for (unsigned outer : llvm::reverse(ArrayRef(order.parallel).drop_back())) {
+    const bool isOneLoop =
+        !usesIndex[outer] && llvm::all_of(strideKinds, [&](auto &strides) {
+          return strides[inner].value * length == strides[outer].value;
+        });
+    if (!isOneLoop)
+      return;
+    length *= kernel.getExtents()[outer];
+    extents[inner] = constant(length);
+    extents[outer] = one;
   }
 }
 
