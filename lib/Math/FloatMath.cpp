@@ -18,6 +18,11 @@ Value FloatMath::polynomial(Value x, ArrayRef<double> coefficients) {
 }
 
 Value FloatMath::chebyshev(Value x, ArrayRef<double> coefficients) {
+  // The first terms are less than what f32 has digits for.
+  constexpr double least = 0x1p-33;
+  if (!b.elementOf(x).isF64())
+    while (std::abs(coefficients.front()) < least)
+      coefficients = coefficients.drop_front();
   Value b0 = number(x, 0), b1 = b0, b2 = b0;
   for (double coefficient : coefficients) {
     b2 = b1;

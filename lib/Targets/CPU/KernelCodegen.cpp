@@ -516,8 +516,9 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
   if (brought.empty())
     return;
   TimedScope timed("lower to LLVM", stage);
-  KernelLowering lowering(brought.front().kernel->getContext(),
-                          MathLibrary::Libm);
+  KernelLowering lowering(
+      brought.front().kernel->getContext(), MathLibrary::Libm,
+      /*multiplyAdds=*/StringRef(targetCpuFeatures()).contains("fma"));
   for (const KernelToCompile &item : largestFirst(brought)) {
     Kernel *kernel = nullptr;
     {

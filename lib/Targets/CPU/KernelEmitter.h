@@ -45,6 +45,8 @@ private:
   /// elementwise kernel on whole rows is one loop however short a row is.
   void mergeLoops(SmallVectorImpl<Value> &lengths,
                   ArrayRef<SmallVector<Value>> allStrides);
+  /// The same for arrays whose strides are all known.
+  void mergeKnownLoops();
 
   /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
   /// gets the induction variable and the states and returns the new ones.
@@ -117,6 +119,14 @@ private:
                                Value count, ValueRange states);
   void stageTerms();
 
+  /// Reduces `count` iterations of loop `run` in chains side by side, as many
+  /// as there are elements in `chains`, and then the states of the chains.
+  SmallVector<Value> reduceInChains(const Position &position, unsigned run,
+                                    Value count, ValueRange states);
+  /// Whether the results of all reducers are the same in any order of terms,
+  /// and LLVM makes no vectors of them.
+  bool wantsChains();
+
   /// `carried`: the states, how many terms are in the running sums, and how
   /// many blocks were complete. A block is complete where it has `size` terms;
   /// it may go over several runs of the innermost loop.
@@ -150,6 +160,9 @@ private:
   /// Per reducer: an array for the terms of a run; none where they are combined
   /// as they are computed.
   SmallVector<Value> staged;
+  /// The arrays of the chains' states; none where there are no chains.
+  SmallVector<Value> chains;
+  SmallVector<Type> chainTypes;
   /// Says what the inner function under construction does: `notes` huge
   /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;

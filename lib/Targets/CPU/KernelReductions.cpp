@@ -27,6 +27,8 @@ static constexpr int64_t vectorBlock = 512, vectorLoop = 256;
 /// long enough for lanes to share the terms of a run; the fewest in a block of
 /// short runs.
 static constexpr int64_t runBlock = 1024, leastBlock = serialBlock / 2;
+/// Chains of a reduction whose steps take long: two vectors of f32.
+static constexpr int64_t numChains = 32;
 
 void KernelEmitter::selectSums(ArrayRef<Value> arrays,
                                SmallVectorImpl<Value> &running,
@@ -68,6 +70,10 @@ void KernelEmitter::emitReduction(const Position &start) {
   if (order.deterministic && !running.empty() &&
       !kernel.getBlock()->without_terminator().empty())
     stageTerms();
+  chains.clear();
+  chainTypes.clear();
+  if (wantsChains())
+    chains = makeStateArrays(constant(numChains), chainTypes);
   auto reduceThrough = [&] {
     nest(order.parallel, start, [&](const Position &position) {
       finish(position, reduceOver(order.reduction, position, identities()));
@@ -145,6 +151,8 @@ void KernelEmitter::stageTerms() {
 SmallVector<Value> KernelEmitter::reduceRun(const Position &position,
                                             unsigned run, Value count,
                                             ValueRange states) {
+  if (!chains.empty())
+    return reduceInChains(position, run, count, states);
   if (staged.empty())
     return loop(count, one, states, [&](Value index, ValueRange in) {
       return reduceOne(advance(position, run, index), in);
@@ -175,6 +183,67 @@ SmallVector<Value> KernelEmitter::reduceRun(const Position &position,
       yielded[i] = loadScalar(address, type);
     });
     return combine(advance(position, run, index), in, yielded);
+  });
+}
+
+bool KernelEmitter::wantsChains() {
+  return reductionBits(kernel) > llvm::Log2_64(numChains) &&
+         llvm::all_of(reducers, [](auto &reducer) {
+           return reducer && reducer->usesIndex();
+         });
+}
+
+SmallVector<Value> KernelEmitter::reduceInChains(const Position &position,
+                                                 unsigned run, Value count,
+                                                 ValueRange states) {
+  auto none = SmallVector<Value>();
+  auto load = [&](Value chain) {
+    SmallVector<Value> loaded;
+    for (auto [array, type] : llvm::zip_equal(chains, chainTypes))
+      loaded.push_back(
+          loadScalar(element(array, storageType(type), chain), type));
+    return loaded;
+  };
+  auto store = [&](Value chain, ValueRange values) {
+    for (auto [array, type, value] :
+         llvm::zip_equal(chains, chainTypes, values))
+      storeScalar(element(array, storageType(type), chain), value);
+  };
+  auto merged = [&](ValueRange first, ValueRange second) {
+    SmallVector<Value> result;
+    for (auto &reducer : reducers) {
+      const size_t size = reducer->stateTypes().size();
+      result.append(reducer->merge(b, loc, first.take_front(size),
+                                   second.take_front(size)));
+      first = first.drop_front(size);
+      second = second.drop_front(size);
+    }
+    return result;
+  };
+  Value whole = b.create<arith::AndIOp>(loc, count, constant(-numChains));
+  loop(constant(numChains), one, {}, [&](Value chain, ValueRange) {
+    store(chain, identities());
+    return none;
+  });
+  loop(whole, constant(numChains), {}, [&](Value first, ValueRange) {
+    Position block = advance(position, run, first);
+    loop(constant(numChains), one, {}, [&](Value chain, ValueRange) {
+      store(chain, reduceOne(advance(block, run, chain), load(chain)));
+      return none;
+    });
+    return none;
+  });
+  for (int64_t half = numChains / 2; half > 0; half /= 2)
+    loop(constant(half), one, {}, [&](Value chain, ValueRange) {
+      Value partner = b.create<arith::AddIOp>(loc, chain, constant(half));
+      store(chain, merged(load(chain), load(partner)));
+      return none;
+    });
+  SmallVector<Value> reduced = merged(states, load(zero));
+  Value remaining = b.create<arith::SubIOp>(loc, count, whole);
+  return loop(remaining, one, reduced, [&](Value index, ValueRange in) {
+    return reduceOne(
+        advance(position, run, b.create<arith::AddIOp>(loc, whole, index)), in);
   });
 }
 

@@ -151,6 +151,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
                    : element(place.address, storageType(elements[k]),
                              constant(first), !guarded[k]));
   }
+  mergeKnownLoops();
   exact = isPeriodic() && isInPlace();
   notes = isPeriodic() && !exact;
   if (notes)
@@ -241,6 +242,24 @@ void KernelEmitter::mergeLoops(SmallVectorImpl<Value> &lengths,
   }
 }
 
+void KernelEmitter::mergeKnownLoops() {
+  if (order.vector < 0 || order.vectorIsReduction || usesIndex[order.vector])
+    return;
+  const unsigned inner = order.vector;
+  int64_t length = kernel.getExtents()[inner];
+  for (unsigned outer : llvm::reverse(ArrayRef(order.parallel).drop_back())) {
+    const bool isOneLoop =
+        !usesIndex[outer] && llvm::all_of(strideKinds, [&](auto &strides) {
+          return strides[inner].value * length == strides[outer].value;
+        });
+    if (!isOneLoop)
+      return;
+    length *= kernel.getExtents()[outer];
+    extents[inner] = constant(length);
+    extents[outer] = one;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Loop nests
 //===----------------------------------------------------------------------===//
@@ -284,13 +303,28 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
                                    function_ref<void()> looped) {
   if (order.writtenOut == 0 || mostWrittenOut > 1)
     return looped();
-  Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                          extents[order.vector],
-                                          constant(order.writtenOut));
-  auto branch = b.create<scf::IfOp>(loc, isWhole, /*withElse=*/true);
+  auto isEqual = [&](Value value, int64_t expected) -> Value {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value,
+                                   constant(expected));
+  };
+  const unsigned around = loopAround(order);
+  // Rows that lie side by side are loaded as whole vectors.
+  Value isExpected = isEqual(extents[order.vector], order.writtenOut);
+  const auto dynamicStrides = strides;
+  const auto dynamicKinds = strideKinds;
+  for (auto [k, stride] : llvm::enumerate(order.shortStrides))
+    if (stride > 0) {
+      isExpected = b.create<arith::AndIOp>(loc, isExpected,
+                                           isEqual(strides[k][around], stride));
+      strides[k][around] = constant(stride);
+      strideKinds[k][around] = {true, stride};
+    }
+  auto branch = b.create<scf::IfOp>(loc, isExpected, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
   written();
+  strides = dynamicStrides;
+  strideKinds = dynamicKinds;
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
   looped();
 }
@@ -308,8 +342,16 @@ void KernelEmitter::emitParallel(const Position &start) {
       [&] {
         nest(ArrayRef(order.parallel).drop_back(), start,
              [&](const Position &row) {
-               for (int64_t j = 0; j < order.writtenOut; ++j)
-                 fill(advance(row, inner, constant(j)));
+               // All is read before anything is written, so that LLVM finds
+               // what lies side by side.
+               SmallVector<Position> elements;
+               SmallVector<SmallVector<Value>> results;
+               for (int64_t j = 0; j < order.writtenOut; ++j) {
+                 elements.push_back(advance(row, inner, constant(j)));
+                 results.push_back(emitBody(elements.back()));
+               }
+               for (auto [element, values] : llvm::zip_equal(elements, results))
+                 storeElements(element, values);
              });
       },
       [&] { nest(order.parallel, start, fill); });

@@ -378,6 +378,9 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitUpdateSlice(library);
   if (library.getCallee() == "gather")
     return emitGather(library);
+  if (library.getCallee() == "lu" || library.getCallee() == "cholesky" ||
+      library.getCallee() == "triangular_solve")
+    return emitFactorization(library);
   assert(library.getCallee() == "scatter" && "LoopCalls.cpp takes no others");
   emitScatter(library);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of one loop that is compiled whole: what LoopEmitter.cpp (places,
-// loops, branches, kernels), LoopIndexing.cpp (slices, gathers, scatters) and
-// LoopProducts.cpp (products of matrices) write together.
+// loops, branches, kernels), LoopIndexing.cpp (slices, gathers, scatters),
+// LoopProducts.cpp (products of matrices) and LoopFactorizations.cpp (systems
+// of equations) write together.
 #pragma once
 
 #include "KernelEmitter.h"
@@ -34,6 +35,7 @@ private:
   void emitUpdate(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> to,
                   ArrayRef<ArrayPlace> from, ArrayRef<int64_t> shape);
   void emitProduct(dtensor::DotGeneralOp product);
+  void emitFactorization(spmd::LibraryCallOp call);
   Value combine(spmd::Reducer kind, Type type, Value old, Value update);
 
   /// Lets results be made where they are needed: `places` of `values`, which
@@ -100,6 +102,34 @@ private:
   };
   void packOperand(ProductOperand &operand);
   MatrixProduct arrange(ProductOperand &lhs, ProductOperand &rhs);
+
+  /// A matrix of floats.
+  struct MatrixPlace {
+    Value address;
+    Type element;
+    int64_t rowStride, columnStride;
+
+    MatrixPlace transposed() const {
+      return {address, element, columnStride, rowStride};
+    }
+  };
+  Value entryOf(const MatrixPlace &matrix, Value row, Value column);
+  Value loadEntry(const MatrixPlace &matrix, Value row, Value column);
+  void subtractProduct(const MatrixPlace &matrix, Value row, Value column,
+                       Value factor, Value other);
+  void forRange(int64_t first, int64_t end, function_ref<void(Value)> fill);
+  void emitIf(Value condition, function_ref<void()> emit);
+  /// The row of the largest entry of column `step`, from that row on.
+  Value findPivot(const MatrixPlace &matrix, int64_t step, int64_t rows);
+  void eliminate(const MatrixPlace &matrix, int64_t rows, int64_t columns,
+                 const ArrayPlace &pivots, const ArrayPlace &permutation);
+  /// `solution` is the right-hand side before, which has so many rows and
+  /// columns.
+  void solveTriangular(spmd::LibraryCallOp op, MatrixPlace system,
+                       MatrixPlace solution, int64_t rows, int64_t columns);
+  /// Factors the lower triangle.
+  void factorCholesky(const MatrixPlace &matrix, int64_t rows);
+
   ArrayRef<int64_t> list(spmd::LibraryCallOp call, StringRef name) {
     return call.getOptions()->getAs<mlir::DenseI64ArrayAttr>(name).asArrayRef();
   }

@@ -105,7 +105,8 @@ meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
     code.kernels.push_back(emitProduct(product, *emitted));
   for (const CombinationKind &combination : combinations)
     code.kernels.push_back(emitCombination(combination, *emitted));
-  if (failed(KernelLowering(context, MathLibrary::None).lower(*emitted)))
+  if (failed(KernelLowering(context, MathLibrary::None, /*multiplyAdds=*/true)
+                 .lower(*emitted)))
     return failure();
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> module =

@@ -12,8 +12,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace meshloom;
@@ -219,6 +221,27 @@ Pair divide(Pair x, Pair y) {
                     (x.im * s.re - x.re * s.im) * 0.0};
   return choose(lost.both(divisorInfinite).both(isFinite(x)), underflow,
                 result);
+}
+
+/// The value of a part that is a constant.
+std::optional<double> constantOf(Real part) {
+  FloatAttr number;
+  if (!matchPattern(part.v, mlir::m_Constant(&number)))
+    return std::nullopt;
+  return number.getValueAsDouble();
+}
+
+/// The quotient by a number on the real axis, `divisor`, whose imaginary part
+/// is `zero`: its parts are those of x over the number. As in divide(), a part
+/// is nan beside an infinite one, unless it is infinite as well.
+Pair divideByReal(Pair x, double divisor, double zero) {
+  Pair signedX = divisor < 0 ? -x : x;
+  auto part = [&](Real direct, Real crossed) {
+    return isInfinite(direct).select(direct, crossed) /
+           direct.number(std::abs(divisor));
+  };
+  return {part(signedX.re, signedX.re + x.im * zero),
+          part(signedX.im, signedX.im - x.re * zero)};
 }
 
 /// e^a (cos b + i sin b), in two halves as e^a alone may overflow.
@@ -465,6 +488,11 @@ Value meshloom::lowerComplex(Operation *op, ValueRange operands, OpBuilder &b) {
     return lower.join(x(0) - x(1));
   if (isa<MultiplyOp>(op))
     return lower.join(x(0) * x(1));
+  if (isa<DivideOp>(op)) {
+    const auto divisor = constantOf(x(1).re), zero = constantOf(x(1).im);
+    if (divisor && zero && std::isnormal(*divisor) && *zero == 0)
+      return lower.join(divideByReal(x(0), *divisor, *zero));
+  }
   bool narrows = lower.isNarrow(x(0));
   Pair z = lower.widen(x(0));
   if (isa<AbsOp>(op))

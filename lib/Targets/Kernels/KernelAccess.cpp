@@ -3,6 +3,7 @@
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Targets/Kernels/ElementEmitter.h"
 #include "meshloom/Targets/Kernels/Reducer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,23 +57,72 @@ SmallVector<StaticStride> meshloom::staticStrides(spmd::KernelOp kernel,
   return result;
 }
 
+/// The stride of an operand for `loop` where its array is dense.
+static int64_t denseStride(spmd::KernelOp kernel, unsigned operand,
+                           unsigned loop) {
+  const unsigned numInputs = kernel.getInputs().size();
+  Type type = operand < numInputs
+                  ? kernel.getInputs()[operand].getType()
+                  : kernel.getOutputs()[operand - numInputs].getType();
+  int64_t stride = 0;
+  for (auto [expr, dimStride] :
+       llvm::zip_equal(kernel.getInputAccess(operand).getResults(),
+                       rowMajorStrides(spmd::globalShape(type))))
+    stride += dimStride * coefficientOf(expr, loop);
+  return stride;
+}
+
+unsigned meshloom::loopAround(const LoopOrder &order) {
+  return order.vectorIsReduction ? order.parallel.back()
+                                 : order.parallel[order.parallel.size() - 2];
+}
+
+/// Whether the innermost loop and the one around it are one loop where all
+/// arrays are dense.
+static bool areOneLoop(spmd::KernelOp kernel, const LoopOrder &order) {
+  const unsigned inner = order.vector, around = loopAround(order);
+  const bool usesIndex = llvm::any_of(
+      kernel.getBlock()->getOps<spmd::IndexOp>(), [&](spmd::IndexOp op) {
+        return op.getLoop() == inner || op.getLoop() == around;
+      });
+  return !usesIndex && !order.vectorIsReduction &&
+         llvm::all_of(llvm::seq<unsigned>(kernel.getAccesses().size()),
+                      [&](unsigned k) {
+                        return denseStride(kernel, k, around) ==
+                               denseStride(kernel, k, inner) *
+                                   kernel.getExtents()[inner];
+                      });
+}
+
 /// Decides about short innermost loops.
 static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
   if (order.vector < 0 || order.parallel.empty())
     return;
-  // Elements of the loop, and ops of what is written out for all of them.
-  constexpr int64_t mostWrittenOut = 16;
+  // Elements of the loop, ops of what is written out for all of them, and the
+  // strides for which whole vectors are loaded.
+  constexpr int64_t mostWrittenOut = 16, mostOps = 192, shortStride = 16;
   constexpr uint64_t mostRun = 512;
-  constexpr size_t mostOps = 128;
   const int64_t length = kernel.getExtents()[order.vector];
-  const size_t ops = kernel.getBlock()->getOperations().size();
+  const int64_t ops = llvm::count_if(*kernel.getBlock(), [](Operation &op) {
+    return !op.hasTrait<mlir::OpTrait::ConstantLike>();
+  });
   const bool isOneLoop =
       order.vectorIsReduction
           ? order.reduction.size() == 1
           : order.parallel.size() > 1 && !kernel.hasReductionLoops();
   if (isOneLoop && order.tiled < 0 && length > 1 && length <= mostWrittenOut &&
-      size_t(length) * ops <= mostOps)
+      length * ops <= mostOps && !areOneLoop(kernel, order)) {
     order.writtenOut = length;
+    const unsigned around = loopAround(order);
+    const bool takesWhole = length * flopsOf(kernel) <= mostOps;
+    for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
+      const int64_t stride =
+          takesWhole && !staticStrides(kernel, k)[around].isStatic
+              ? denseStride(kernel, k, around)
+              : 0;
+      order.shortStrides.push_back(stride <= shortStride ? stride : 0);
+    }
+  }
   // Loops behind the last parallel one are one run where they are contiguous.
   uint64_t run = 1;
   for (unsigned loop : order.reduction)

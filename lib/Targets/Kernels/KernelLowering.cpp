@@ -46,10 +46,12 @@ struct BFloat16Constant : mlir::OpConversionPattern<mlir::arith::ConstantOp> {
 
 /// The patterns, which serve many kernels, as they take a while to set up.
 struct KernelLowering::Patterns {
-  Patterns(MLIRContext *context, MathLibrary library)
+  Patterns(MLIRContext *context, MathLibrary library, bool multiplyAdds)
       : library(library), converter(context) {
     mlir::RewritePatternSet functions(context);
     populateMathFunctionPatterns(functions, library);
+    if (multiplyAdds)
+      populateDivisionPatterns(functions);
     mlir::arith::populateExpandBFloat16Patterns(functions);
     mathFunctions = std::move(functions);
 
@@ -70,8 +72,9 @@ struct KernelLowering::Patterns {
   mlir::FrozenRewritePatternSet mathFunctions, toLLVM;
 };
 
-KernelLowering::KernelLowering(MLIRContext *context, MathLibrary library)
-    : patterns(std::make_unique<Patterns>(context, library)) {}
+KernelLowering::KernelLowering(MLIRContext *context, MathLibrary library,
+                               bool multiplyAdds)
+    : patterns(std::make_unique<Patterns>(context, library, multiplyAdds)) {}
 KernelLowering::~KernelLowering() = default;
 
 /// Fails where a function of `module` is neither a formula by now nor one that

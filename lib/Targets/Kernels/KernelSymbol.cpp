@@ -66,7 +66,8 @@ std::string meshloom::kernelSymbol(Operation *op) {
   if (order.deterministic)
     os << " deterministic";
   os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
-     << order.crossed;
+     << order.crossed << " s";
+  llvm::interleaveComma(order.shortStrides, os);
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))

@@ -9,7 +9,7 @@
 // (then other devices can help, or collectives are needed), where it calls a
 // library function that the target does not write out, or where a turn does so
 // much work that several cores are worth starting for it. Products of matrices
-// are written out, too.
+// and factorizations of small ones are written out, too.
 #include "LoopCalls.h"
 
 #include "KernelBuilder.h"
@@ -182,6 +182,21 @@ private:
            element.isBF16() || element.isInteger(32);
   }
 
+  /// Returns whether lib/Targets/CPU/LoopFactorizations.cpp has code for it.
+  /// For larger matrices the library has better ways; in deterministic
+  /// functions it decides in which order terms are added.
+  static bool isFactorization(LibraryCallOp call) {
+    constexpr int64_t mostRows = 16;
+    const StringRef callee = call.getCallee();
+    if (callee != "lu" && callee != "cholesky" && callee != "triangular_solve")
+      return false;
+    const Type type = call.getInputs()[0].getType();
+    return (elementTypeOf(type).isF32() || elementTypeOf(type).isF64()) &&
+           !isDeterministic(call) &&
+           llvm::all_of(ArrayRef(globalShape(type)).take_back(2),
+                        [](int64_t extent) { return extent <= mostRows; });
+  }
+
   bool add(LibraryCallOp call) {
     const bool updates = call.getCallee() == "dynamic_update_slice" ||
                          call.getCallee() == "scatter" ||
@@ -195,6 +210,11 @@ private:
     }
     if (call.getCallee() == "dynamic_slice" || call.getCallee() == "gather") {
       work += elementsOf(call.getOutputs()[0].getType());
+      return true;
+    }
+    if (isFactorization(call)) {
+      const auto shape = globalShape(call.getInputs()[0].getType());
+      work += 2 * elementsOf(call.getOutputs()[0].getType()) * shape.back();
       return true;
     }
     if (!updates)

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace meshloom;
 using namespace meshloom::formulas;
@@ -398,6 +399,47 @@ struct SmallRemainder : mlir::OpRewritePattern<arith::RemFOp> {
   }
 };
 
+/// The quotient by a constant: its product with the constant's inverse, and a
+/// step of Newton's method, which rounds it right (P. Markstein, "Computation
+/// of elementary functions on the IBM RISC System/6000 processor", 1990).
+/// Zeros, infinities and nan are right before the step, and tiny quotients are
+/// within one unit; after it they would not be.
+struct DivisionByConstant : mlir::OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr divisor;
+    const bool isWide = op.getType().isF64();
+    if ((!op.getType().isF32() && !isWide) ||
+        !matchPattern(op.getRhs(), mlir::m_Constant(&divisor)) ||
+        matchPattern(op.getLhs(), mlir::m_Constant()))
+      return failure();
+    // The processor divides by no power of 2 where it can multiply.
+    llvm::APFloat number = divisor.getValue();
+    const int exponent = isWide ? 500 : 60;
+    if (!number.isFiniteNonZero() || std::abs(ilogb(number)) > exponent ||
+        number.getExactInverse(nullptr))
+      return failure();
+    llvm::APFloat inverse(number.getSemantics(), 1);
+    inverse.divide(number, llvm::APFloat::rmNearestTiesToEven);
+    Scalar x{&rewriter, op.getLoc(), op.getLhs()};
+    Scalar factor = x.f(inverse.convertToDouble());
+    auto multiplyAdd = [&](Scalar a, Scalar b, Scalar c) {
+      return x.with(rewriter.create<math::FmaOp>(x.loc, a.v, b.v, c.v));
+    };
+    Scalar product = x * factor;
+    Scalar remainder = multiplyAdd(product, x.f(-number.convertToDouble()), x);
+    Scalar rounded = multiplyAdd(remainder, factor, product);
+    Scalar size = product.abs();
+    Scalar isLarge = x.f(isWide ? 0x1p-400 : 0x1p-60).less(size);
+    Scalar isFinite = size.less(x.f(infinite));
+    Scalar isOrdinary =
+        x.with(rewriter.create<arith::AndIOp>(x.loc, isLarge.v, isFinite.v));
+    rewriter.replaceOp(op, isOrdinary.select(rounded, product).v);
+    return success();
+  }
+};
+
 /// The remainder of floats, where no library has it: that of f64, which is
 /// exact, and so is the rounding to fewer bits.
 struct Remainder : mlir::OpRewritePattern<arith::RemFOp> {
@@ -436,6 +478,10 @@ Value meshloom::argumentSize(OpBuilder &builder, Operation *op) {
         (hugeAngle / hugeQuotient);
   Scalar bits = (x.v.getType().isF64() ? x.toF32() : x).bits();
   return (bits + bits).v; // without the sign
+}
+
+void meshloom::populateDivisionPatterns(mlir::RewritePatternSet &patterns) {
+  patterns.add<DivisionByConstant>(patterns.getContext());
 }
 
 void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace meshloom;
@@ -77,6 +78,30 @@ TEST(KernelTest, ContiguousAndSeparateRows) {
       for (int j = 0; j < 3; ++j)
         EXPECT_EQ(out[i * 3 + j], x[i * row + j] * y[i * 3 + j]);
     EXPECT_EQ(out[33], -1);
+  }
+}
+
+/// Rows that are written out are loaded as vectors where they lie side by side,
+/// and one by one elsewhere.
+TEST(KernelTest, ShortRowsBesideAColumn) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<50x3xi32>, %c: tensor<50x1xi32>) -> tensor<50x3xi32> {
+      %0 = dtensor.broadcast_in_dim %c dims [0, 1] : (tensor<50x1xi32>) -> tensor<50x3xi32>
+      %1 = dtensor.subtract %x, %0 : tensor<50x3xi32>
+      return %1 : tensor<50x3xi32>
+    })");
+  std::vector<int32_t> x(50 * 4), column(50);
+  std::iota(x.begin(), x.end(), 0);
+  std::iota(column.begin(), column.end(), 1000);
+  for (int64_t row : {3, 4}) {
+    std::vector<int32_t> out(50 * 4, -1);
+    kernel.call({{x.data(), {row, 1}},
+                 {column.data(), {1, 1}},
+                 {out.data(), {row, 1}}});
+    for (int i = 0; i < 50; ++i)
+      for (int j = 0; j < row; ++j)
+        EXPECT_EQ(out[i * row + j],
+                  j < 3 ? int32_t(i * row + j) - (1000 + i) : -1);
   }
 }
 
@@ -198,6 +223,30 @@ TEST(KernelTest, ArgmaxAndArgmin) {
   std::vector<int32_t> least(3);
   columns.call({rowMajor(bytes, {4, 3}), rowMajor(least, {3})});
   EXPECT_EQ(least, (std::vector<int32_t>{1, 2, 3}));
+}
+
+/// Long rows are reduced in chains; so many elements that some are behind the
+/// last whole step of all chains.
+TEST(KernelTest, ArgminOfLongRows) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<9x77xf32>) -> tensor<9xi32> {
+      %0 = dtensor.argmin %x dim 1 : (tensor<9x77xf32>) -> tensor<9xi32>
+      return %0 : tensor<9xi32>
+    })");
+  std::vector<float> x(9 * 77, 5);
+  const std::vector<std::vector<int>> least{
+      {0}, {1, 33}, {63, 64}, {31, 63}, {76}, {40, 8}, {65, 2}, {32, 64}, {}};
+  std::vector<int32_t> expected;
+  for (int i = 0; i < 9; ++i) {
+    for (int j : least[i])
+      x[i * 77 + j] = i < 5 ? -1.F : nan;
+    expected.push_back(
+        least[i].empty() ? 0
+                         : *std::min_element(least[i].begin(), least[i].end()));
+  }
+  std::vector<int32_t> out(9);
+  kernel.call({rowMajor(x, {9, 77}), rowMajor(out, {9})});
+  EXPECT_EQ(out, expected);
 }
 
 TEST(KernelTest, BF16RoundsEachOpAndSumsInF32) {

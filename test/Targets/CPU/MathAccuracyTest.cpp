@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 
@@ -287,6 +288,78 @@ TEST(RemainderTest, RemaindersEqualThoseOfLibm) {
         EXPECT_EQ(std::bit_cast<uint32_t>(remainder[i]),
                   std::bit_cast<uint32_t>(expected))
             << x[i] << " by " << y[i];
+    }
+  }
+}
+
+// Divisions by constants are multiplications, and as exact as divisions.
+TEST(DivisionTest, QuotientsByConstantsAreRounded) {
+  std::vector<float> x;
+  for (int exponent = -24; exponent < 127; ++exponent)
+    for (int i = 0; i < 97; ++i)
+      x.push_back(
+          std::ldexp(1 + float(i * 86477 % 8388608) / 8388608, exponent) *
+          (i % 2 ? 1.F : -1.F));
+  for (int i = 1; i < 1000; ++i)
+    x.push_back(float(i));
+  using Limits = std::numeric_limits<float>;
+  for (float special : {0.F, -0.F, Limits::infinity(), -Limits::infinity(),
+                        Limits::quiet_NaN(), Limits::max()})
+    x.push_back(special);
+  const auto count = int64_t(x.size());
+  const std::string type = "tensor<" + std::to_string(count) + "xf32>";
+  for (const std::string divisor : {"3.0", "-7.0", "0.22", "255.0", "1.0e10"}) {
+    KernelHarness kernel("func.func @f(%x: " + type + ") -> " + type +
+                         " { %c = dtensor.constant dense<" + divisor + "> : " +
+                         type + " %0 = dtensor.divide %x, %c : " + type +
+                         " return %0 : " + type + " }");
+    std::vector<float> quotient(x.size());
+    kernel.call({rowMajor(x, {count}), rowMajor(quotient, {count})});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float expected = x[i] / std::stof(divisor);
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(quotient[i])) << x[i] << " by " << divisor;
+      else
+        EXPECT_EQ(std::bit_cast<uint32_t>(quotient[i]),
+                  std::bit_cast<uint32_t>(expected))
+            << x[i] << " by " << divisor;
+    }
+  }
+}
+
+// Quotients of complex numbers by real ones are infinite where C's are.
+TEST(DivisionTest, ComplexNumbersByRealOnes) {
+  using Limits = std::numeric_limits<float>;
+  std::vector<std::complex<float>> x;
+  for (float real : {0.F, -0.F, 1.F, -2.5F, Limits::infinity(),
+                     -Limits::infinity(), Limits::quiet_NaN()})
+    for (float imaginary : {0.F, -0.F, 3.F, Limits::infinity(),
+                            -Limits::infinity(), Limits::quiet_NaN()})
+      x.emplace_back(real, imaginary);
+  const auto count = int64_t(x.size());
+  const std::string type = "tensor<" + std::to_string(count) + "xcomplex<f32>>";
+  for (const float divisor : {3.F, -3.F}) {
+    KernelHarness kernel("func.func @f(%x: " + type + ") -> " + type +
+                         " { %c = dtensor.constant dense<(" +
+                         std::to_string(divisor) + ", 0.0)> : " + type +
+                         " %0 = dtensor.divide %x, %c : " + type +
+                         " return %0 : " + type + " }");
+    std::vector<std::complex<float>> quotient(x.size());
+    kernel.call({rowMajor(x, {count}), rowMajor(quotient, {count})});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto expected = x[i] / std::complex<float>(divisor, 0);
+      for (const bool isReal : {true, false}) {
+        auto part = [&](std::complex<float> z) {
+          return isReal ? z.real() : z.imag();
+        };
+        const float actual = part(quotient[i]), wanted = part(expected);
+        EXPECT_TRUE(std::isnan(wanted)
+                        ? std::isnan(actual)
+                        : actual == wanted &&
+                              std::signbit(actual) == std::signbit(wanted))
+            << x[i] << " by " << divisor << " is " << quotient[i] << ", not "
+            << expected;
+      }
     }
   }
 }

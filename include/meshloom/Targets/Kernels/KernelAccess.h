@@ -40,12 +40,18 @@ struct LoopOrder {
   /// Iterations of the innermost loop where there are so few that they are
   /// written out, so that the loop around it is made of vectors; else 0.
   int64_t writtenOut = 0;
+  /// With `writtenOut`: the stride of each operand for the loop around, where
+  /// it is short if the operand's array is dense; else 0.
+  SmallVector<int64_t> shortStrides;
   /// Short runs of the innermost loop are reduced for all iterations of the
   /// last parallel loop before an outer reduction loop goes on: an operand is
   /// read in the order in which it lies in memory.
   bool reducesByRows = false;
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
+
+/// The loop around an innermost one that is written out.
+unsigned loopAround(const LoopOrder &order);
 
 /// How many terms an element is reduced from, at most: 2^n of them. The result
 /// is 0 for few terms, else rounded up to a multiple of 4, so that kernels that

@@ -20,7 +20,8 @@ enum class MathLibrary : uint8_t {
 /// so on become polynomials (MathFunctions.h); others come from `library`.
 class KernelLowering {
 public:
-  KernelLowering(MLIRContext *context, MathLibrary library);
+  /// `multiplyAdds`: the target has an instruction for a * b + c.
+  KernelLowering(MLIRContext *context, MathLibrary library, bool multiplyAdds);
   ~KernelLowering();
   /// Fails, with a diagnostic at the op, where a function has no code.
   LogicalResult lower(ModuleOp module) const;

@@ -24,5 +24,8 @@ constexpr StringRef exactAttr = "meshloom.exact";
 /// without a library those without a formula stay too.
 void populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
                                   MathLibrary library);
+/// A pattern from divisions by constants to products, for targets that
+/// multiply and add in one instruction.
+void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace meshloom

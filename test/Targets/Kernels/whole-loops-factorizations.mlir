@@ -1,0 +1,81 @@
+// Factorizations and triangular systems in loops that are compiled whole.
+// RUN: mesh-opt %s --target=cpu --function=pivots | FileCheck %s --check-prefix=WHOLE
+// RUN: mesh-run %s --function pivots --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function systems --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function roots --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function systems --verify --deterministic | FileCheck %s --check-prefix=RUNS
+// WHOLE: spmd.library_call "loop"
+// WHOLE: spmd.library_call "lu"
+// RUNS: result 0
+
+// A batch of matrices that are not square; one of them is singular.
+func.func @pivots(%a: tensor<2x5x3xf64>) -> (tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %factors = dtensor.constant dense<0.0> : tensor<2x5x3xf64>
+  %pivots = dtensor.constant dense<0> : tensor<2x3xi32>
+  %order = dtensor.constant dense<0> : tensor<2x5xi32>
+  %mask = dtensor.constant dense<[[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]> : tensor<2x3xf64>
+  %columns = dtensor.broadcast_in_dim %mask dims [0, 2] : (tensor<2x3xf64>) -> tensor<2x5x3xf64>
+  %r:5 = dtensor.while (%zero, %a, %factors, %pivots, %order) : (tensor<i32>, tensor<2x5x3xf64>, tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>) -> (tensor<i32>, tensor<2x5x3xf64>, tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x5x3xf64>, %f: tensor<2x5x3xf64>, %p: tensor<2x3xi32>, %o: tensor<2x5xi32>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x5x3xf64>, %f: tensor<2x5x3xf64>, %p: tensor<2x3xi32>, %o: tensor<2x5xi32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %m = dtensor.multiply %x, %columns : tensor<2x5x3xf64>
+    %lu, %q, %s = dtensor.lu %m : (tensor<2x5x3xf64>) -> (tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>)
+    %next = dtensor.subtract %x, %lu : tensor<2x5x3xf64>
+    dtensor.yield %k, %next, %lu, %q, %s : tensor<i32>, tensor<2x5x3xf64>, tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>
+  }
+  return %r#2, %r#3, %r#4 : tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>
+}
+
+// Triangular matrices on either side, transposed or with a diagonal of ones.
+func.func @systems(%a: tensor<4x4xf32>, %b: tensor<4x6xf32>, %c: tensor<6x4xf32>) -> (tensor<4x6xf32>, tensor<6x4xf32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %shift = dtensor.constant dense<3.0> : tensor<4x4xf32>
+  %m = dtensor.add %a, %shift : tensor<4x4xf32>
+  %r:3 = dtensor.while (%zero, %b, %c) : (tensor<i32>, tensor<4x6xf32>, tensor<6x4xf32>) -> (tensor<i32>, tensor<4x6xf32>, tensor<6x4xf32>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<4x6xf32>, %y: tensor<6x4xf32>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<4x6xf32>, %y: tensor<6x4xf32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %x1 = dtensor.triangular_solve %m, %x {left_side, lower, unit_diagonal} : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %x2 = dtensor.triangular_solve %m, %x1 {left_side, lower, transpose_a = "TRANSPOSE"} : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %y1 = dtensor.triangular_solve %m, %y {lower} : (tensor<4x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+    %y2 = dtensor.triangular_solve %m, %y1 {unit_diagonal, transpose_a = "ADJOINT"} : (tensor<4x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+    dtensor.yield %k, %x2, %y2 : tensor<i32>, tensor<4x6xf32>, tensor<6x4xf32>
+  }
+  return %r#1, %r#2 : tensor<4x6xf32>, tensor<6x4xf32>
+}
+
+// Both triangles; one matrix of each batch is not positive definite.
+func.func @roots(%a: tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2x3x3xf32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %none = dtensor.constant dense<0.0> : tensor<2x3x3xf32>
+  %base = dtensor.constant dense<[[[4.0, 1.0, 0.5], [1.0, 5.0, 2.0], [0.5, 2.0, 6.0]], [[4.0, 1.0, 9.0], [1.0, 5.0, 2.0], [9.0, 2.0, 6.0]]]> : tensor<2x3x3xf32>
+  %half = dtensor.constant dense<0.25> : tensor<2x3x3xf32>
+  %r:4 = dtensor.while (%zero, %a, %none, %none) : (tensor<i32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>) -> (tensor<i32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x3x3xf32>, %l: tensor<2x3x3xf32>, %u: tensor<2x3x3xf32>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x3x3xf32>, %l: tensor<2x3x3xf32>, %u: tensor<2x3x3xf32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %next = dtensor.multiply %x, %half : tensor<2x3x3xf32>
+    %m = dtensor.add %base, %next : tensor<2x3x3xf32>
+    %lower = dtensor.cholesky %m {lower} : tensor<2x3x3xf32>
+    %upper = dtensor.cholesky %m : tensor<2x3x3xf32>
+    dtensor.yield %k, %next, %lower, %upper : tensor<i32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>
+  }
+  return %r#2, %r#3 : tensor<2x3x3xf32>, tensor<2x3x3xf32>
+}
