@@ -2,6 +2,7 @@
 // LLVM's passes for kernels: which ones, and for which processor.
 #include "CodeGenerator.h"
 
+#include "MaskedLoops.h"
 #include "meshloom/Core/Timing.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -323,42 +324,20 @@ public:
     module.setTargetTriple(machine->getTargetTriple().str());
     if (kernel.hasF16 && targetCpu().features.lookup("f16c"))
       widenVectors(module);
-    if (getenv("MASK"))
-      for (llvm::Function &function : module) {
-        if (function.isDeclaration())
-          continue;
-        llvm::DominatorTree dominators(function);
-        llvm::LoopInfo loops(dominators);
-        for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-          if (!loop->isInnermost())
-            continue;
-          size_t n = 0, phis = 0;
-          for (auto *bb : loop->blocks())
-            n += bb->size();
-          for (auto &phi : loop->getHeader()->phis()) {
-            (void)phi;
-            ++phis;
-          }
-          fprintf(stderr, "loop of %zu, phis %zu, blocks %zu\n", n, phis,
-                  loop->getNumBlocks());
-          if (phis == 1 && n >= size_t(atoi(getenv("MASK"))))
-            llvm::addStringMetadataToLoop(
-                loop, "llvm.loop.vectorize.predicate.enable", 1);
-        }
-      }
     {
       TimedScope timed("optimise");
       for (llvm::Function &function : module)
         tune(function);
+      if (canMask())
+        requestMasks(module);
       pipelines[size_t(kernel.loops)].run(module, modules);
+      branchAroundMasks(module);
       loops.clear();
       functions.clear();
       graph.clear();
       modules.clear();
     }
     widenComparisons(module);
-    if (getenv("DUMPIR"))
-      module.print(llvm::errs(), nullptr);
     TimedScope timed("machine code");
     bytes.clear();
     backEnd.run(module);
@@ -387,6 +366,15 @@ private:
     for (LoopKind kind : {LoopKind::Plain, LoopKind::Tiled, LoopKind::Whole})
       llvm::cantFail(builder.parsePassPipeline(pipelines[size_t(kind)],
                                                loopPipeline(kind)));
+  }
+
+  /// Returns whether loads and stores of all types can have a mask.
+  bool canMask() const {
+    return mode == CodegenMode::Full &&
+           llvm::all_of(std::array{"avx512f", "avx512bw", "avx512vl"},
+                        [](const char *feature) {
+                          return targetCpu().features.lookup(feature);
+                        });
   }
 
   static void tune(llvm::Function &function) {
