@@ -274,6 +274,8 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       options.target != "cpu")
     return Error("a deterministic program runs on virtual CPUs only: in which "
                  "order others add is theirs");
+  if (options.makeCode)
+    (*target)->prepare(emitOptions);
   auto copyFunction = [&] {
     OwningOpRef<ModuleOp> copy = copyAlone(*function);
     if (options.deterministic)

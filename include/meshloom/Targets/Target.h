@@ -57,6 +57,9 @@ public:
   virtual FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
                                            const EmitOptions &options,
                                            CodeAhead *ahead) const = 0;
+  /// A program will be emitted with these options: begins to make what that
+  /// needs, on another thread.
+  virtual void prepare(const EmitOptions &options) const {}
   /// Where making code takes long: what may begin with it before emit(), with
   /// the same options.
   virtual std::unique_ptr<CodeAhead>

@@ -69,9 +69,7 @@ std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered) {
 /// Which kernels a program has depends little on how it is laid out.
 class KernelsAhead : public CodeAhead {
 public:
-  explicit KernelsAhead(CodegenMode mode) : mode(mode), compiler(mode) {
-    compiler.warmUp();
-  }
+  explicit KernelsAhead(CodegenMode mode) : mode(mode), compiler(mode) {}
   void begin(mlir::func::FuncOp function) override {
     FailureOr<LoweredProgram> lowered = toProgram(function);
     if (failed(lowered))
@@ -132,6 +130,10 @@ public:
     }
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
+  }
+
+  void prepare(const EmitOptions &options) const override {
+    KernelCompiler::prepare(modeFor(options));
   }
 
   std::unique_ptr<CodeAhead>

@@ -38,8 +38,9 @@ public:
   explicit KernelCompiler(CodegenMode mode);
   ~KernelCompiler(); ///< stops
 
-  /// Starts a thread, which makes what any kernel needs first.
-  void warmUp();
+  /// Begins to make what any kernel needs, on another thread, where the process
+  /// has not made it yet.
+  static void prepare(CodegenMode mode);
   /// Begins with kernels that will probably be asked for. Returns when LLVM IR
   /// was made of all of them, or when `finish` was called.
   void begin(ArrayRef<KernelToCompile> kernels);

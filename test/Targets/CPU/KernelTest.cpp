@@ -479,6 +479,33 @@ TEST(KernelTest, InPlaceOverAnAliasedArgument) {
     EXPECT_EQ(w[i], i >= 6 && i < 18 ? old[i] - g[i] : old[i]);
 }
 
+/// Rows of any length end where they end: loops with long bodies are vector
+/// loops with a mask for the last elements.
+TEST(KernelTest, LastElementsOfALongBody) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<2x40xf32>, %w: tensor<2x40xf32> {dtensor.alias = 0 : i64}) -> (tensor<2x40xf32>, tensor<2x40xf32>) {
+      %0 = dtensor.exp %x : tensor<2x40xf32>
+      %1 = dtensor.tanh %0 : tensor<2x40xf32>
+      %2 = dtensor.multiply %w, %1 : tensor<2x40xf32>
+      return %2, %0 : tensor<2x40xf32>, tensor<2x40xf32>
+    })");
+  for (int64_t length : {1, 15, 16, 17, 32, 39}) {
+    std::vector<float> x = randomFloats(80), w = randomFloats(80, 2), old = w,
+                       y(80, 7.f);
+    KernelHarness::Part part{{0, 0}, {2, length}};
+    kernel.call(
+        {rowMajor(x, {2, 40}), rowMajor(w, {2, 40}), rowMajor(y, {2, 40})},
+        &part);
+    for (int i = 0; i < 80; ++i) {
+      const bool inside = i % 40 < length;
+      EXPECT_NEAR(y[i], inside ? std::exp(x[i]) : 7.f, 1e-6) << length;
+      EXPECT_NEAR(w[i], inside ? old[i] * std::tanh(std::exp(x[i])) : old[i],
+                  1e-6)
+          << length;
+    }
+  }
+}
+
 /// Kernels that differ in extents and buffers only are one function, also in
 /// another program. Short innermost loops are written out, and so differ.
 TEST(KernelTest, EqualKernelsShareCode) {

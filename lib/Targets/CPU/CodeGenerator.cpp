@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LLVM's passes for kernels: which ones, and for which processor.
+#include "CodeGenerator.h"
+
+#include "MaskedLoops.h"
+#include "meshloom/Core/Timing.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+using namespace meshloom;
+
+/// The features that the programs of other machines are told about: kernels
+/// gain nothing from the rest.
+static constexpr const char *relevantFeatures[] = {
+    "sse4.2",   "popcnt",   "avx",      "avx2",     "fma",
+    "f16c",     "bmi",      "bmi2",     "lzcnt",    "avx512f",
+    "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
+
+namespace {
+/// A CPU that code is made for, in LLVM's words.
+struct TargetCpu {
+  std::string name;
+  llvm::StringMap<bool> features;
+  std::string problem; ///< why no code can be made for it; else empty
+};
+} // namespace
+
+/// The CPU of that name, which MESHLOOM_CPU gives; `host`: the one that its
+/// code has to run on.
+static TargetCpu namedCpu(StringRef name, const TargetCpu &host) {
+  TargetCpu cpu{name.str(), {}, ""};
+  SmallVector<StringRef> names, features;
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isX86())
+    llvm::X86::fillValidCPUArchList(names, /*Only64Bit=*/true);
+  if (!llvm::is_contained(names, name)) {
+    cpu.problem = "MESHLOOM_CPU is '" + cpu.name +
+                  "', which is not an x86-64 " +
+                  "processor: take x86-64-v2, x86-64-v3, x86-64-v4 or a name " +
+                  "that clang's -march takes, or leave it unset for this one";
+    return cpu;
+  }
+  llvm::X86::getFeaturesForCPU(name, features);
+  for (StringRef feature : features)
+    cpu.features[feature] = true;
+  for (const char *feature : relevantFeatures)
+    if (cpu.features.lookup(feature) && !host.features.lookup(feature))
+      cpu.problem += (cpu.problem.empty() ? "MESHLOOM_CPU is '" + cpu.name +
+                                                "', but this machine lacks "
+                                          : ", ") +
+                     std::string(feature);
+  return cpu;
+}
+
+/// This machine's CPU, or the lesser one that MESHLOOM_CPU names. Asking it
+/// takes a while on virtual machines.
+static const TargetCpu &targetCpu() {
+  static const auto &cpu = *new TargetCpu([] {
+    TargetCpu host{llvm::sys::getHostCPUName().str(),
+                   llvm::sys::getHostCPUFeatures(), ""};
+    const char *name = std::getenv("MESHLOOM_CPU");
+    return name && *name ? namedCpu(name, host) : host;
+  }());
+  return cpu;
+}
+
+/// LLVM's code generator for this process.
+static Result<const llvm::Target *> codeGenerator() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  std::string triple = llvm::sys::getProcessTriple(), message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return Error("no code generator for " + triple + ": " + message);
+  return target;
+}
+
+/// The features of this machine's CPU that LLVM does not know from its name, as
+/// LLVM's options take them: reading an option takes it a while.
+static std::string unusualFeatures() {
+  const TargetCpu &cpu = targetCpu();
+  auto target = codeGenerator();
+  if (!target || !cpu.problem.empty())
+    return "";
+  const std::unique_ptr<llvm::MCSubtargetInfo> usual(
+      (*target)->createMCSubtargetInfo(llvm::sys::getProcessTriple(), cpu.name,
+                                       ""));
+  std::string options;
+  for (const auto &feature : usual->getAllProcessorFeatures())
+    if (auto present = cpu.features.find(feature.Key);
+        present != cpu.features.end() &&
+        present->second != usual->getFeatureBits()[feature.Value])
+      options += (present->second ? ",+" : ",-") + std::string(feature.Key);
+  return options;
+}
+
+/// The CPU features that code may use, as LLVM's options take them.
+static const std::string &featureOptions(bool portable) {
+  static const auto &options = *new std::array<std::string, 2>([] {
+    // An instruction that loads or stores lanes one by one takes longer than as
+    // many loads and stores, and hides from the vectoriser that strided
+    // elements can be picked out of whole vectors.
+    const std::string preferences =
+        llvm::Triple(llvm::sys::getProcessTriple()).isX86()
+            ? "+prefer-no-gather,+prefer-no-scatter"
+            : "";
+    std::string common;
+    SmallVector<StringRef> names;
+    const std::string text = targetCpuFeatures();
+    StringRef(text).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef name : names)
+      common += (",+" + name).str();
+    return std::array{preferences + unusualFeatures(), preferences + common};
+  }());
+  return options[portable];
+}
+
+/// For this machine; `portable`: for all that have the features which
+/// targetCpuFeatures() names.
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(CodegenMode mode) {
+  const TargetCpu &cpu = targetCpu();
+  if (!cpu.problem.empty())
+    return Error(cpu.problem);
+  auto target = codeGenerator();
+  if (!target)
+    return target.error();
+  const std::string triple = llvm::sys::getProcessTriple();
+  // Other architectures' levels have no names here: they get the host's.
+  bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
+  llvm::TargetOptions options;
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
+      triple, portable ? StringRef("x86-64") : StringRef(cpu.name),
+      featureOptions(portable), options, llvm::Reloc::PIC_, std::nullopt,
+      mode == CodegenMode::Quick ? llvm::CodeGenOptLevel::None
+                                 : llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return Error("no code generator for " + triple);
+  return machine;
+}
+
+/// The passes that LLVM runs on a kernel's loops before its back end. The
+/// default pipeline makes the same vector loops in twice the time: the IR comes
+/// without what most of its passes look for. Behind the vectoriser, which
+/// interleaves what gains from it, loops are unrolled only around tiles; the
+/// levels of PairwiseSums run once or twice. The back end takes loops that have
+/// an entry of their own (loop-simplify).
+///
+/// A loop that is compiled whole has values on the stack that are to be in
+/// registers, and inner loops of known extents: vectors are made of them before
+/// they are unrolled.
+static std::string loopPipeline(LoopKind kind) {
+  if (kind == LoopKind::Whole)
+    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+           "instcombine<no-verify-fixpoint>,"
+           "loop-mssa(loop-rotate,licm),simplifycfg,"
+           "loop(loop-idiom,indvars),"
+           "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,"
+           "loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+           "slp-vectorizer,instcombine<no-verify-fixpoint>,"
+           "loop-mssa(licm),simplifycfg,loop-simplify)";
+  return std::string("function(early-cse,simplifycfg,"
+                     "loop-mssa(loop-rotate,licm),"
+                     "loop(loop-idiom,indvars,loop-unroll-full),"
+                     "loop-vectorize,slp-vectorizer,"
+                     "instcombine<no-verify-fixpoint>,early-cse,") +
+         (kind == LoopKind::Tiled ? "loop-unroll<O2>," : "") +
+         "sroa,loop-mssa(licm),simplifycfg,loop-simplify)";
+}
+
+namespace {
+/// The back end. It leaves out LLVM's passes for what kernels do not have,
+/// which would find nothing but take a tenth of its time, and strength
+/// reduction, which takes a third: vector loops have one index, which x86
+/// addresses take as it is; without it fewer pointers are carried along and
+/// spilled.
+class BackEnd : public llvm::legacy::PassManager {
+public:
+  void add(llvm::Pass *pass) override {
+    if (llvm::is_contained(leftOut, pass->getPassName()))
+      delete pass;
+    else
+      PassManager::add(pass);
+  }
+
+private:
+  static constexpr StringRef leftOut[] = {
+      // Strength reduction, and what prepares for it.
+      "Canonicalize Freeze Instructions in Loops", "Loop Strength Reduction",
+      // Integers of more than 128 bits, tiles, and vectors of given lengths.
+      "Expand large div/rem", "Expand large fp convert",
+      "Expand vector predication intrinsics", "Lower AMX intrinsics",
+      "Lower AMX type for load/store", "Tile Register Configure",
+      "Tile Register Pre-configure", "X86 Lower Tile Copy",
+      // Comparisons of memory, and library calls that become instructions.
+      "Expand memcmp() to load/stores", "Merge contiguous icmps into a memcmp",
+      "Partially inline calls to library functions",
+      "Replace intrinsics with calls to vector library",
+      // Exceptions, collected garbage, coroutines and thread-local variables.
+      "Analyze Machine Code For Garbage Collection",
+      "Contiguously Lay Out Funclets", "Exception handling preparation",
+      "Fixup Statepoint Caller Saved", "Local Dynamic TLS Access Clean-up",
+      "Lower Garbage Collection Instructions", "Shadow Stack GC Lowering",
+      "StackMap Liveness Analysis", "TLS Variable Hoist",
+      // Lifetimes of stack slots, and other architectures.
+      "Argument Stack Rebase", "Local Stack Slot Allocation",
+      "Merge disjoint stack slots", "X86 Atom pad short functions",
+      "X86 PIC Global Base Reg Initialization", "X86 insert wait instruction",
+      // Indirect branches, hardening and instrumentation.
+      "Expand indirectbr instructions",
+      "Implement the 'patchable-function' attribute",
+      "Insert KCFI indirect call checks", "Insert XRay ops",
+      "Insert fentry calls", "Insert stack protectors",
+      "Instrument function entry/exit with calls to e.g. mcount() (post "
+      "inlining)",
+      "Machine Sanitizer Binary Metadata", "Prepare callbr",
+      "Pseudo Probe Inserter", "Safe Stack instrumentation pass",
+      "X86 Discriminate Memory Operands", "X86 Indirect Branch Tracking",
+      "X86 Indirect Thunks", "X86 Insert Cache Prefetches",
+      "X86 Load Value Injection (LVI) Load Hardening",
+      "X86 Load Value Injection (LVI) Ret-Hardening", "X86 Return Thunks",
+      "X86 Speculative Execution Side Effect Suppression",
+      "X86 Windows Fixup Buffer Security Check",
+      "X86 speculative load hardening",
+      // Debug information.
+      "Live DEBUG_VALUE analysis", "Register Allocation Pass Scoring",
+      "Remove Redundant DEBUG_VALUE analysis", "Stack Frame Layout Analysis"};
+};
+
+/// Compares f16 numbers as f32. LLVM's passes narrow such comparisons to f16,
+/// and its code generator then compares lane by lane.
+void widenComparisons(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction);
+      llvm::Type *type = compare ? compare->getOperand(0)->getType() : nullptr;
+      if (!type || !type->getScalarType()->isHalfTy())
+        continue;
+      llvm::IRBuilder<> builder(compare);
+      llvm::Type *wide = type->getWithNewType(builder.getFloatTy());
+      for (llvm::Use &operand : compare->operands())
+        operand.set(builder.CreateFPExt(operand.get(), wide));
+    }
+}
+
+/// Lets vectors have as many lanes as f32 has: LLVM takes conversions of more
+/// than four f16 for calls.
+void widenVectors(llvm::Module &module) {
+  const bool isWide = targetCpu().features.lookup("avx512f");
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost())
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width",
+                                      isWide ? 16 : 8);
+  }
+}
+} // namespace
+
+/// LLVM's passes and what they need.
+class CodeGenerator::Passes {
+public:
+  static Result<std::unique_ptr<Passes>> create(CodegenMode mode) {
+    auto machine = makeTargetMachine(mode);
+    if (!machine)
+      return machine.error();
+    std::unique_ptr<Passes> passes(new Passes(std::move(*machine), mode));
+    if (passes->machine->addPassesToEmitFile(passes->backEnd, passes->object,
+                                             nullptr,
+                                             llvm::CodeGenFileType::ObjectFile))
+      return Error("this machine's code generator writes no object files");
+    return passes;
+  }
+
+  /// Makes the tables that LLVM makes when a kernel first needs them.
+  void makeTables() {
+    llvm::LLVMContext context;
+    llvm::Module module("tables", context);
+    llvm::Function *function = llvm::Function::Create(
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
+        llvm::GlobalValue::ExternalLinkage, "function", module);
+    tune(*function);
+    (void)machine->getSubtargetImpl(*function)
+        ->getInstrInfo()
+        ->getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true,
+                                     /*UnfoldStore=*/false);
+  }
+
+  std::string run(const KernelModule &kernel) {
+    llvm::Module &module = *kernel.module;
+    // a * b + c as one instruction is faster and more accurate, but it depends
+    // on which ops share a kernel.
+    machine->Options.AllowFPOpFusion =
+        kernel.mayContract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+    module.setDataLayout(machine->createDataLayout());
+    module.setTargetTriple(machine->getTargetTriple().str());
+    if (kernel.hasF16 && targetCpu().features.lookup("f16c"))
+      widenVectors(module);
+    {
+      TimedScope timed("optimise");
+      for (llvm::Function &function : module)
+        tune(function);
+      if (canMask())
+        requestMasks(module);
+      pipelines[size_t(kernel.loops)].run(module, modules);
+      branchAroundMasks(module);
+      loops.clear();
+      functions.clear();
+      graph.clear();
+      modules.clear();
+    }
+    widenComparisons(module);
+    TimedScope timed("machine code");
+    bytes.clear();
+    backEnd.run(module);
+    return bytes.str().str();
+  }
+
+  const CodegenMode mode;
+
+private:
+  Passes(std::unique_ptr<llvm::TargetMachine> itsMachine, CodegenMode mode)
+      : mode(mode), machine(std::move(itsMachine)),
+        builder(machine.get(), tuning(mode != CodegenMode::Quick)) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graph, modules);
+    if (mode == CodegenMode::Quick) {
+      // These passes shrink the code, so that all later passes have less to do.
+      for (llvm::ModulePassManager &pipeline : pipelines)
+        llvm::cantFail(builder.parsePassPipeline(
+            pipeline, "function(sroa<modify-cfg>,early-cse,"
+                      "instcombine<no-verify-fixpoint>,simplifycfg)"));
+      return;
+    }
+    for (LoopKind kind : {LoopKind::Plain, LoopKind::Tiled, LoopKind::Whole})
+      llvm::cantFail(builder.parsePassPipeline(pipelines[size_t(kind)],
+                                               loopPipeline(kind)));
+  }
+
+  /// Returns whether loads and stores of all types can have a mask.
+  bool canMask() const {
+    return mode == CodegenMode::Full &&
+           llvm::all_of(std::array{"avx512f", "avx512bw", "avx512vl"},
+                        [](const char *feature) {
+                          return targetCpu().features.lookup(feature);
+                        });
+  }
+
+  static void tune(llvm::Function &function) {
+    function.addFnAttr("tune-cpu", targetCpu().name);
+  }
+
+  static llvm::PipelineTuningOptions tuning(bool optimize) {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = optimize;
+    tuning.LoopInterleaving = optimize;
+    return tuning;
+  }
+
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::PassBuilder builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  std::array<llvm::ModulePassManager, 3> pipelines; ///< by LoopKind
+  /// Where the back end writes to: made once, it serves all kernels.
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream object{bytes};
+  BackEnd backEnd;
+};
+
+namespace {
+/// The passes of this process that no generator has.
+class IdlePasses {
+public:
+  static IdlePasses &ofProcess() {
+    static IdlePasses idle;
+    return idle;
+  }
+  ~IdlePasses() {
+    if (first.joinable())
+      first.join();
+  }
+
+  /// Makes the first passes of the process on another thread.
+  void prepare(CodegenMode mode) {
+    std::lock_guard lock(mutex);
+    if (std::exchange(begun, true))
+      return;
+    preparing = true;
+    first = std::thread([this, mode] {
+      auto passes = CodeGenerator::Passes::create(mode);
+      if (passes)
+        (*passes)->makeTables();
+      std::lock_guard lock(mutex);
+      preparing = false;
+      if (passes)
+        idle.push_back(std::move(*passes));
+      changed.notify_all();
+    });
+  }
+
+  Result<std::unique_ptr<CodeGenerator::Passes>> take(CodegenMode mode) {
+    {
+      std::unique_lock lock(mutex);
+      begun = true;
+      changed.wait(lock, [this] { return !preparing; });
+      auto found = llvm::find_if(
+          idle, [mode](const auto &passes) { return passes->mode == mode; });
+      if (found != idle.end()) {
+        auto passes = std::move(*found);
+        idle.erase(found);
+        return passes;
+      }
+    }
+    return CodeGenerator::Passes::create(mode);
+  }
+
+  void giveBack(std::unique_ptr<CodeGenerator::Passes> passes) {
+    std::lock_guard lock(mutex);
+    idle.push_back(std::move(passes));
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::unique_ptr<CodeGenerator::Passes>> idle;
+  bool begun = false, preparing = false;
+  std::thread first;
+};
+} // namespace
+
+CodeGenerator::CodeGenerator(std::unique_ptr<Passes> passes)
+    : passes(std::move(passes)) {}
+CodeGenerator::CodeGenerator(CodeGenerator &&) noexcept = default;
+CodeGenerator::~CodeGenerator() {
+  if (passes)
+    IdlePasses::ofProcess().giveBack(std::move(passes));
+}
+
+void CodeGenerator::prepare(CodegenMode mode) {
+  if (std::thread::hardware_concurrency() > 1)
+    IdlePasses::ofProcess().prepare(mode);
+}
+
+Result<CodeGenerator> CodeGenerator::take(CodegenMode mode) {
+  auto passes = IdlePasses::ofProcess().take(mode);
+  if (!passes)
+    return passes.error();
+  return CodeGenerator(std::move(*passes));
+}
+
+std::string CodeGenerator::run(const KernelModule &kernel) {
+  return passes->run(kernel);
+}
+
+std::string meshloom::codegenOptions(CodegenMode mode) {
+  const bool portable = mode == CodegenMode::Portable;
+  return (Twine(int(mode)) + " " + llvm::sys::getProcessTriple() + " " +
+          targetCpu().name + " " + featureOptions(portable))
+      .str();
+}
+
+std::string meshloom::targetCpuFeatures() {
+  std::string result;
+  for (const char *name : relevantFeatures)
+    if (targetCpu().features.lookup(name))
+      result += (result.empty() ? "" : ",") + std::string(name);
+  return result;
+}
