@@ -40,7 +40,7 @@ TABLE = {
     "Dialect": (DIALECTS, DIALECTS | {"fmt"}),
     "Math": (DIALECTS, DIALECTS),
     "Lanes": (DIALECTS | {"Math"}, FLOW | {"Math"}),
-    "Import": (DIALECTS, DIALECTS | {"Lanes", "Math", "fmt"}),
+    "Import": (DIALECTS, DIALECTS | {"ControlFlow", "Lanes", "Math", "fmt"}),
     # The options of passes on a command line: the one place that reads them.
     "Options": ({"Core", "llvm"}, {"Core", "llvm", "Support"}),
     "ControlFlow": (DIALECTS, DIALECTS | {"fmt"}),

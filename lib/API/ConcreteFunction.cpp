@@ -260,7 +260,7 @@ LayoutAdvice suggest(const ConcreteFunction &function,
   onlyProgram(function.get(), "suggest");
   auto [module, options] = askedOf(function.get()).front();
   options.machine = check(loadMachineModel(machine), "suggest");
-  return check(adviseLayouts(module, options), "suggest");
+  return check(adviseLayouts(module, options), "suggest").advice;
 }
 
 FunctionStatistics detail::statisticsOf(const DeviceProgram &program) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiles and predicts a function with each change of one annotation.
+// Predicts a function with each change of one annotation: estimates, and then
+// the changes that are suggested.
 #include "meshloom/Advice/Advice.h"
 
 #include "meshloom/Compiler/Annotations.h"
@@ -7,6 +8,8 @@
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/SPMD/Passes.h"
+
+#include "mlir/IR/Threading.h"
 
 #include <algorithm>
 #include <numeric>
@@ -17,7 +20,6 @@ using mlir::func::FuncOp;
 namespace {
 
 /// How many changes are tried: 200, and fewer in programs of more than 500 ops.
-/// A transformer of 2 layers takes some 300 ms for each.
 size_t mostTries(FuncOp function) {
   constexpr size_t most = 200, least = 20, mostOps = 100'000;
   size_t ops = 1;
@@ -33,25 +35,25 @@ public:
     this->options.target = options.machine.sharedMemory ? "cpu" : "cuda";
     this->options.makeCode = false;
     this->options.afterPass = nullptr;
-    this->options.tightestContract = &sent;
   }
 
   FuncOp function() { return *module->getOps<FuncOp>().begin(); }
-  Result<LayoutAdvice> advise(Changes changes);
+  Result<AdvisedProgram> advise(Changes changes);
 
 private:
   Status takeContract();
-  Result<Prediction> predictStep(ModuleOp program);
   void layOutOpenArguments(const Signature &signature);
-  bool keepsContract() const;
-  void tryChanges(LayoutAdvice &advice, size_t tries);
-  void tryChange(LayoutAdvice &advice, size_t annotation,
-                 const std::optional<Layout> &layout);
+  bool keepsContract(const Contract &sent) const;
+  std::vector<AnnotationChange> changesToTry(LayoutAdvice &advice);
+  std::optional<StepCosts> costsOf(const LayoutAdvice &advice,
+                                   const AnnotationChange &change,
+                                   const CompileOptions &changeOptions);
+  void estimate(LayoutAdvice &advice, std::vector<AnnotationChange> changes);
+  void confirmSuggestions(LayoutAdvice &advice);
 
   CompileOptions options;
   OwningOpRef<ModuleOp> module;
   std::optional<Contract> contract;
-  Contract sent; ///< what the program that was compiled last sends
 };
 
 void AdvisedFunction::layOutOpenArguments(const Signature &signature) {
@@ -67,31 +69,33 @@ void AdvisedFunction::layOutOpenArguments(const Signature &signature) {
   options.autoLayout->reconsider = false;
 }
 
-Result<Prediction> AdvisedFunction::predictStep(ModuleOp program) {
-  sent.clear();
-  Result<Compiled> compiled = compile(program, options);
-  return compiled ? predict(*compiled, options.machine) : compiled.error();
-}
-
-bool AdvisedFunction::keepsContract() const {
+bool AdvisedFunction::keepsContract(const Contract &sent) const {
   return !contract || std::ranges::all_of(sent, [&](const Allowance &total) {
     return breach(*contract, total).empty();
   });
 }
 
-StepCosts costsOf(const Prediction &prediction) {
+StepCosts stepCosts(const Prediction &prediction) {
   return {prediction.time, prediction.bytesSent, prediction.memory.peakBytes};
 }
 
-void AdvisedFunction::tryChange(LayoutAdvice &advice, size_t annotation,
-                                const std::optional<Layout> &layout) {
+/// Returns the costs of the function with a change; nothing where it cannot be
+/// compiled so, or where a contract that is broken stays broken.
+std::optional<StepCosts>
+AdvisedFunction::costsOf(const LayoutAdvice &advice,
+                         const AnnotationChange &change,
+                         const CompileOptions &changeOptions) {
   OwningOpRef<ModuleOp> copy = copyAlone(function());
-  annotate(*copy->getOps<FuncOp>().begin(), advice.annotations[annotation],
-           layout);
-  // A program that cannot be laid out so is no change to suggest.
-  Result<Prediction> prediction = predictStep(*copy);
-  if (prediction && (advice.keepsContract || keepsContract()))
-    advice.changes.push_back({annotation, layout, costsOf(*prediction)});
+  annotate(*copy->getOps<FuncOp>().begin(),
+           advice.annotations[change.annotation], change.layout);
+  CompileOptions compileOptions = changeOptions;
+  Contract sent;
+  compileOptions.tightestContract = &sent;
+  Result<Compiled> compiled = compile(*copy, compileOptions);
+  if (!compiled || !(advice.keepsContract || keepsContract(sent)))
+    return std::nullopt;
+  Result<Prediction> prediction = predict(*compiled, options.machine);
+  return prediction ? std::optional(stepCosts(*prediction)) : std::nullopt;
 }
 
 /// Returns the numbers of annotations, those of the largest tensors first.
@@ -123,27 +127,72 @@ Status AdvisedFunction::takeContract() {
   return Success();
 }
 
-/// Tries so many changes, and counts the others.
-void AdvisedFunction::tryChanges(LayoutAdvice &advice, size_t tries) {
+/// Returns the changes that are tried, and counts the others.
+std::vector<AnnotationChange>
+AdvisedFunction::changesToTry(LayoutAdvice &advice) {
+  const size_t most = mostTries(function());
+  std::vector<AnnotationChange> changes;
+  auto add = [&](size_t annotation, std::optional<Layout> layout) {
+    if (changes.size() < most)
+      changes.push_back({annotation, std::move(layout), {}});
+    else
+      ++advice.untried;
+  };
   for (size_t number : largestFirst(function(), advice.annotations)) {
     const LayoutAnnotation &annotation = advice.annotations[number];
-    std::vector<std::optional<Layout>> layouts;
     for (Layout &layout : layoutsNear(function(), annotation))
-      layouts.push_back(std::move(layout));
+      add(number, std::move(layout));
     if (annotation.layout && !options.autoLayout)
-      layouts.push_back(std::nullopt);
-    const size_t few = std::min(tries, layouts.size());
-    for (size_t i = 0; i < few; ++i)
-      tryChange(advice, number, layouts[i]);
-    tries -= few;
-    advice.untried += layouts.size() - few;
+      add(number, std::nullopt);
+  }
+  return changes;
+}
+
+/// Adds the changes to the advice whose costs a short search finds.
+void AdvisedFunction::estimate(LayoutAdvice &advice,
+                               std::vector<AnnotationChange> changes) {
+  CompileOptions quick = options;
+  quick.singleMoves = true;
+  std::vector<std::optional<StepCosts>> costs(changes.size());
+  mlir::parallelFor(module->getContext(), 0, changes.size(), [&](size_t i) {
+    costs[i] = costsOf(advice, changes[i], quick);
+  });
+  for (size_t i = 0; i < changes.size(); ++i)
+    if (costs[i]) {
+      changes[i].costs = *costs[i];
+      advice.changes.push_back(std::move(changes[i]));
+    }
+}
+
+/// Replaces the estimated costs of the changes that are suggested, until all
+/// suggestions are by the costs of whole searches.
+void AdvisedFunction::confirmSuggestions(LayoutAdvice &advice) {
+  std::vector<AnnotationChange> confirmed;
+  auto isConfirmed = [&](const Suggestion &suggestion) {
+    return std::ranges::count(confirmed, suggestion.change) > 0;
+  };
+  while (true) {
+    const std::vector<Suggestion> suggestions = advice.suggestions();
+    auto open = std::ranges::find_if_not(suggestions, isConfirmed);
+    if (open == suggestions.end())
+      return;
+    auto change = std::ranges::find(advice.changes, open->change);
+    if (std::optional<StepCosts> costs = costsOf(advice, *change, options)) {
+      change->costs = *costs;
+      confirmed.push_back(*change);
+    } else {
+      advice.changes.erase(change);
+    }
   }
 }
 
-Result<LayoutAdvice> AdvisedFunction::advise(Changes changes) {
+Result<AdvisedProgram> AdvisedFunction::advise(Changes changes) {
   if (Status status = takeContract(); !status)
     return status.error();
-  Result<Compiled> compiled = compile(*module, options);
+  CompileOptions asWritten = options;
+  Contract sent;
+  asWritten.tightestContract = &sent;
+  Result<Compiled> compiled = compile(*module, asWritten);
   if (!compiled)
     return compiled.error();
   options.explain = nullptr;
@@ -161,18 +210,24 @@ Result<LayoutAdvice> AdvisedFunction::advise(Changes changes) {
                       .machine = prediction->machine,
                       .mesh = prediction->mesh,
                       .memoryLimit = prediction->memoryLimit,
-                      .costs = costsOf(*prediction),
-                      .keepsContract = keepsContract(),
+                      .costs = stepCosts(*prediction),
+                      .keepsContract = keepsContract(sent),
                       .annotations = annotationsOf(function())};
-  tryChanges(advice, changes == Changes::Tried ? mostTries(function()) : 0);
-  return advice;
+  std::vector<AnnotationChange> candidates = changesToTry(advice);
+  if (changes == Changes::Tried) {
+    estimate(advice, std::move(candidates));
+    confirmSuggestions(advice);
+  } else {
+    advice.untried += candidates.size();
+  }
+  return AdvisedProgram{std::move(*compiled), std::move(advice)};
 }
 
 } // namespace
 
-Result<LayoutAdvice> meshloom::adviseLayouts(ModuleOp module,
-                                             const CompileOptions &options,
-                                             Changes changes) {
+Result<AdvisedProgram> meshloom::adviseLayouts(ModuleOp module,
+                                               const CompileOptions &options,
+                                               Changes changes) {
   loadDialects(module.getContext());
   Result<FuncOp> function = functionToCompile(module, options.function);
   if (!function)

@@ -288,6 +288,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   PartitionOptions partition;
   partition.machine = options.machine;
   partition.refine = options.refine;
+  partition.singleMoves = options.singleMoves;
   if (options.autoLayout) {
     partition.autoLayout = true;
     partition.memory = options.autoLayout->memory;

@@ -74,6 +74,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     refine.machine = options.machine;
     refine.byTime = options.autoLayout;
     refine.memory = options.memory;
+    refine.singleMoves = options.singleMoves;
     functions.addPass(createRefineLayouts(refine));
     addStage(functions, stages.refined);
   }

@@ -40,7 +40,8 @@ std::optional<std::string> programKey(mlir::func::FuncOp function,
   llvm::raw_string_ostream(key)
       << StringRef(buildId()) << " LLVM " << major << "." << minor << "."
       << patch << " " << options.target << " " << (*target)->machineCode()
-      << " refine=" << options.refine << automaticLayoutsKey(options.autoLayout)
+      << " refine=" << options.refine << " single-moves=" << options.singleMoves
+      << automaticLayoutsKey(options.autoLayout)
       << " deterministic=" << options.deterministic
       << " optimize=" << options.optimizeKernels
       << " bytes=" << options.codeAsBytes << "\n"

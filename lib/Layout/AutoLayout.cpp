@@ -54,7 +54,8 @@ private:
     std::vector<std::vector<Layout>> starts;
     for (const Mesh &candidate : *meshes)
       llvm::append_range(starts, startsOn(candidate));
-    std::vector<Plan> plans = planFrom(promising(starts));
+    std::vector<Plan> plans =
+        planFrom(promising(std::move(starts)), SearchDepth::Whole);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
@@ -188,16 +189,17 @@ private:
   /// nothing where the program is wrong. The layouts that the search moves
   /// arguments to are planned once more with arguments that stay, which is how
   /// the program will be compiled.
-  std::vector<Plan> planFrom(const std::vector<std::vector<Layout>> &starts) {
-    std::vector<Plan> plans = searchAll(starts, Arguments::Stay);
+  std::vector<Plan> planFrom(const std::vector<std::vector<Layout>> &starts,
+                             SearchDepth depth) {
+    std::vector<Plan> plans = searchAll(starts, Arguments::Stay, depth);
     if (plans.empty())
       return {};
     std::vector<std::vector<Layout>> moved;
-    for (Plan &plan : searchAll(starts, Arguments::Move))
+    for (Plan &plan : searchAll(starts, Arguments::Move, depth))
       if (!llvm::is_contained(starts, plan.arguments) &&
           !llvm::is_contained(moved, plan.arguments))
         moved.push_back(std::move(plan.arguments));
-    llvm::append_range(plans, searchAll(moved, Arguments::Stay));
+    llvm::append_range(plans, searchAll(moved, Arguments::Stay, depth));
     return plans;
   }
 
@@ -205,30 +207,45 @@ private:
   /// is made, and the plan is that of propagation.
   enum class Arguments { Move, Stay, Propagated };
 
-  /// Returns the starts whose propagated plans are best, so that searches take
-  /// no longer than 9 of them; the user's own layouts are always among them.
+  /// Returns the starts that whole searches begin with. If there are many, the
+  /// ones with the best propagated plans are searched by moves of single
+  /// clusters, and the arguments of the best plans found are returned. The
+  /// user's layouts are always among the starts.
   std::vector<std::vector<Layout>>
   promising(std::vector<std::vector<Layout>> starts) {
-    constexpr size_t most = 9;
-    if (starts.size() <= most)
-      return starts;
-    std::vector<Plan> plans = searchAll(starts, Arguments::Propagated);
+    constexpr size_t mostEstimated = 9, mostWhole = 4;
+    if (starts.size() > mostEstimated) {
+      std::vector<Plan> plans = searchAll(starts, Arguments::Propagated);
+      starts = bestStarts(starts.front(), std::move(plans), mostEstimated);
+    }
+    if (starts.size() > mostWhole) {
+      std::vector<Plan> plans = planFrom(starts, SearchDepth::SingleMoves);
+      starts = bestStarts(starts.front(), std::move(plans), mostWhole);
+    }
+    return starts;
+  }
+
+  /// Returns `first` and the arguments of the best plans.
+  std::vector<std::vector<Layout>> bestStarts(const std::vector<Layout> &first,
+                                              std::vector<Plan> plans,
+                                              size_t most) const {
     llvm::stable_sort(plans, [this](const Plan &plan, const Plan &other) {
       return isBetter(plan, other);
     });
-    starts.resize(1); // the user's own, or what cuts nothing
+    std::vector<std::vector<Layout>> starts{first};
     for (Plan &plan : plans)
-      if (starts.size() < most && plan.arguments != starts.front())
+      if (starts.size() < most && !llvm::is_contained(starts, plan.arguments))
         starts.push_back(std::move(plan.arguments));
     return starts;
   }
 
   /// Searches from several lists of layouts; nothing where one fails.
   std::vector<Plan> searchAll(const std::vector<std::vector<Layout>> &starts,
-                              Arguments arguments) {
+                              Arguments arguments,
+                              SearchDepth depth = SearchDepth::Whole) {
     std::vector<std::optional<Plan>> found(starts.size());
     mlir::parallelFor(&getContext(), 0, starts.size(), [&](size_t start) {
-      found[start] = search(starts[start], arguments);
+      found[start] = search(starts[start], arguments, depth);
     });
     std::vector<Plan> plans;
     for (std::optional<Plan> &plan : found) {
@@ -273,7 +290,8 @@ private:
   /// Propagates `start` through a copy of the function, and searches from there
   /// for the cheapest plan. Nothing where propagation fails.
   std::optional<Plan> search(const std::vector<Layout> &start,
-                             Arguments arguments) {
+                             Arguments arguments,
+                             SearchDepth depth = SearchDepth::Whole) {
     mlir::func::FuncOp function = getOperation();
     MLIRContext *context = &getContext();
     auto module = function->getParentOfType<mlir::ModuleOp>();
@@ -305,7 +323,7 @@ private:
       const auto [cost, peak] = priceLayouts(nodes.graph, machine);
       return Plan{start, cost.cost, peak};
     }
-    LayoutRefinement found = findLayouts(nodes.graph, machine, memory);
+    LayoutRefinement found = findLayouts(nodes.graph, machine, memory, depth);
     Plan plan{{}, found.after.cost, found.peakAfter};
     for (unsigned number : open)
       plan.arguments.push_back(found.layouts[nodes.argumentValue(number)]);

@@ -43,8 +43,10 @@ private:
       return failure();
     if (nodes.graph.ops.empty() || mesh->size() == 1)
       return success();
-    write(nodes, byTime ? findLayouts(nodes.graph, model, memory)
-                        : refineByTimeAndBytes(nodes.graph, model));
+    const SearchDepth depth =
+        singleMoves ? SearchDepth::SingleMoves : SearchDepth::Whole;
+    write(nodes, byTime ? findLayouts(nodes.graph, model, memory, depth)
+                        : refineByTimeAndBytes(nodes.graph, model, depth));
     return success();
   }
 

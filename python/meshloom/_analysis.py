@@ -149,12 +149,10 @@ def explain(
     Raises ValueError where the program cannot be compiled, the machine cannot have its devices
     or the page cannot be written, FileNotFoundError where there is no mesh-opt.
     """
-    if page is not None:
-        path = pathlib.Path(page).absolute()
-        flags = [f"--machine={machine}", f"--explain={path}"]
-        _run(program, args, kwargs, flags, "none", with_lines=True)
     flags = ["--predict", f"--machine={machine}", "--explain"]
-    return _run(program, args, kwargs, flags, "none")[0]
+    if page is not None:
+        flags.append(f"--explain={pathlib.Path(page).absolute()}")
+    return _run(program, args, kwargs, flags, "none", with_lines=True)[0]
 
 
 def predict(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> dict[str, Any]:

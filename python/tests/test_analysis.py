@@ -173,13 +173,18 @@ def test_jitted_function_and_picture():
 
 
 @needs_jax
-def test_page_of_a_jitted_function_has_its_lines_of_python(tmp_path):
+def test_page_of_a_jitted_function_has_its_lines_and_scopes_of_python(tmp_path):
     import jax
     import jax.numpy as jnp
 
-    jitted = jax.jit(lambda x: jnp.sin(x).sum(0))  # this line is in the page
-    meshloom.explain(jitted, jnp.ones((8, 4)), page=tmp_path / "sine.html")
-    assert "this line is in the page" in (tmp_path / "sine.html").read_text()
+    @jax.named_scope("wave")
+    def wave(x):
+        return jnp.sin(x).sum(0)  # this line is in the page
+
+    meshloom.explain(jax.jit(wave), jnp.ones((8, 4)), page=tmp_path / "sine.html")
+    page = (tmp_path / "sine.html").read_text()
+    assert "this line is in the page" in page
+    assert '"scope":"wave"' in page
 
 
 def test_picture_needs_a_sharding():

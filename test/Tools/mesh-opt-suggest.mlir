@@ -4,6 +4,13 @@
 // RUN: mesh-opt %s --function=rows --suggest --machine=ring --explain=%t.page.json && FileCheck %s --check-prefix=PAGE < %t.page.json
 // PAGE: "suggestions": [
 // PAGE: "title": "to save
+// One compilation prints the explanation, writes the page and suggests.
+// RUN: mesh-opt %s --function=rows --suggest --machine=ring --explain --explain=%t.both.json 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: FileCheck %s --check-prefix=PAGE < %t.both.json
+// BOTH: 1. all_to_all over [x]
+// BOTH: @rows on 4 devices of ring, <x=4>:
+// RUN: not mesh-opt %s --function=rows --explain=%t.a.json --explain=%t.b.json 2>&1 | FileCheck %s --check-prefix=FILES
+// FILES: --explain=FILE names one file; it was given 2 times with one
 // RUN: mesh-opt %s --function=broken --suggest | FileCheck %s --check-prefix=CONTRACT
 // RUN: mesh-opt %s --function=layers --suggest --auto-layout --mesh=4 | FileCheck %s --check-prefix=AUTO
 // RUN: mesh-opt %s --function=layers --auto-layout --mesh=x=4 --explain 2>&1 | FileCheck %s --check-prefix=ALONE

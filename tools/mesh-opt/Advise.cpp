@@ -4,6 +4,7 @@
 
 #include "meshloom/Advice/Advice.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/AdviceFile.h"
 #include "meshloom/Support/File.h"
@@ -14,8 +15,7 @@
 
 namespace meshloom::opt {
 
-Result<LayoutAdvice> adviceOn(const TargetOptions &options,
-                              const std::string &text) {
+Status advise(const TargetOptions &options, const std::string &text) {
   Result<MachineModel> machine =
       machineOf(options, MachineModel::preset("ring"));
   if (!machine)
@@ -23,26 +23,32 @@ Result<LayoutAdvice> adviceOn(const TargetOptions &options,
   mlir::DialectRegistry registry;
   registerDialects(registry);
   registerStableHLODialects(registry);
-  // The search for automatic layouts begins at several places at once.
+  // The search for automatic layouts begins at several places at once, and
+  // several changes are tried at once.
   mlir::MLIRContext context(registry);
   auto module = readProgram(text, options.input, &context, options.function);
   if (!module)
     return module.error();
   CompileOptions compileOptions = optionsToPredict(options, *machine);
-  if (options.explain == "-")
-    compileOptions.explain = explanationPrinter(llvm::errs());
-  return adviseLayouts(**module, compileOptions,
-                       options.suggest ? Changes::Tried : Changes::NotTried);
-}
-
-Status advise(const TargetOptions &options, const std::string &text) {
-  Result<LayoutAdvice> advice = adviceOn(options, text);
-  if (!advice)
-    return advice.error();
-  if (options.output != "-")
-    return writeFile(options.output, adviceJson(*advice));
-  llvm::outs() << adviceText(*advice);
-  return Success();
+  Explanation explanation;
+  compileOptions.explain = explainer(options, &explanation);
+  Result<AdvisedProgram> advised =
+      adviseLayouts(**module, compileOptions,
+                    options.suggest ? Changes::Tried : Changes::NotTried);
+  if (!advised)
+    return advised.error();
+  auto &[program, advice] = *advised;
+  if (options.output != "-") {
+    if (Status done = writeFile(options.output, adviceJson(advice)); !done)
+      return done;
+  } else {
+    llvm::outs() << adviceText(advice);
+  }
+  if (options.explanationFile.empty())
+    return Success();
+  const ExplainedProgram explained{std::move(program), std::move(explanation),
+                                   std::move(advice)};
+  return writeExplanation(options.explanationFile, std::span(&explained, 1));
 }
 
 } // namespace meshloom::opt

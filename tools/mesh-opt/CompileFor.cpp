@@ -9,6 +9,7 @@
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/ContractFile.h"
+#include "meshloom/Support/ExplanationText.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/MachineModelFile.h"
 
@@ -113,6 +114,19 @@ CompileOptions optionsToPredict(const TargetOptions &options,
   return compileOptions;
 }
 
+std::function<void(const Explanation &)> explainer(const TargetOptions &options,
+                                                   Explanation *explanation) {
+  if (!options.explain && (!explanation || options.explanationFile.empty()))
+    return nullptr;
+  return
+      [isPrinted = options.explain, explanation](const Explanation &explained) {
+        if (isPrinted)
+          llvm::errs() << explanationText(explained);
+        if (explanation)
+          *explanation = explained;
+      };
+}
+
 Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,
@@ -128,17 +142,13 @@ Result<Compiled> compileText(const TargetOptions &options,
   if (!module)
     return module.error();
   CompileOptions compileOptions = optionsToPredict(options, *model);
-  const bool isPlanOnly = options.predict || (options.writesExplanation() &&
-                                              options.target.empty());
+  const bool isPlanOnly =
+      options.predict ||
+      (!options.explanationFile.empty() && options.target.empty());
   compileOptions.makeCode = !isPlanOnly;
   if (!isPlanOnly)
     compileOptions.target = target;
-  if (options.explain == "-")
-    compileOptions.explain = explanationPrinter(llvm::errs());
-  else if (explanation)
-    compileOptions.explain = [explanation](const Explanation &explained) {
-      *explanation = explained;
-    };
+  compileOptions.explain = explainer(options, explanation);
   // Only to be seen.
   compileOptions.optimizeKernels = false;
   if (lowered)
@@ -169,8 +179,8 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
-  if (options.target.empty() && options.contract.empty() && !options.predict &&
-      !options.writesExplanation())
+  if (options.suggest || (options.target.empty() && options.contract.empty() &&
+                          !options.predict && options.explanationFile.empty()))
     return advise(options, text);
   const std::string target =
       options.target.empty() ? "stablehlo" : options.target;
@@ -186,22 +196,16 @@ Status compileFor(const TargetOptions &options) {
   const bool sharesMemory = onCPU || target == "cuda";
   std::string lowered;
   Explanation explanation;
-  auto compiled = compileText(
-      options, text, target,
-      MachineModel::preset(sharesMemory ? "shared-memory" : "ring"), &lowered,
-      options.writesExplanation() ? &explanation : nullptr);
+  auto compiled =
+      compileText(options, text, target,
+                  MachineModel::preset(sharesMemory ? "shared-memory" : "ring"),
+                  &lowered, &explanation);
   if (!compiled)
     return compiled.error();
-  if (options.writesExplanation()) {
-    ExplainedProgram explained{*compiled, std::move(explanation)};
-    if (options.suggest) {
-      Result<LayoutAdvice> advice = adviceOn(options, text);
-      if (!advice)
-        return advice.error();
-      explained.advice = std::move(*advice);
-    }
+  if (!options.explanationFile.empty()) {
+    const ExplainedProgram explained{*compiled, std::move(explanation)};
     if (Status done =
-            writeExplanation(options.explain, std::span(&explained, 1));
+            writeExplanation(options.explanationFile, std::span(&explained, 1));
         !done)
       return done;
   }

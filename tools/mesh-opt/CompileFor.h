@@ -19,9 +19,10 @@ struct TargetOptions {
   std::string function;   ///< empty: main, or the only one
   std::string tpuLibrary; ///< empty: see findTPULibrary
   std::string input, output;
-  /// "-": the explanation goes to the standard error; else the file of a page
-  /// or of its facts; empty: not asked for.
-  std::string explain;
+  bool explain = false; ///< Print the explanation to the standard error.
+  /// The file of a page that explains the program, or of its facts; empty: not
+  /// asked for.
+  std::string explanationFile;
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
@@ -32,9 +33,6 @@ struct TargetOptions {
   bool predict = false;
   std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
   bool suggest = false;
-
-  /// Returns whether the explanation is a file.
-  bool writesExplanation() const { return !explain.empty() && explain != "-"; }
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it
@@ -60,7 +58,7 @@ Status predictRange(const TargetOptions &options, const std::string &text);
 
 /// --suggest, and --auto-layout alone: writes the layouts of the program in
 /// `text`, and with --suggest the costs of changes, as text, or to
-/// options.output as JSON.
+/// options.output as JSON, and the page that explains the program.
 Status advise(const TargetOptions &options, const std::string &text);
 
 /// The part for TPUs: `text` is the program.

@@ -5,7 +5,7 @@
 #include "CompileFor.h"
 
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Core/LayoutAdvice.h"
+#include "meshloom/Core/Explanation.h"
 
 namespace meshloom::opt {
 
@@ -18,10 +18,11 @@ Result<MachineModel> machineOf(const TargetOptions &options,
 CompileOptions optionsToPredict(const TargetOptions &options,
                                 const MachineModel &machine);
 
-/// Returns what changes of the annotations of the program in `text` cost, or,
-/// without options.suggest, its layouts alone.
-Result<LayoutAdvice> adviceOn(const TargetOptions &options,
-                              const std::string &text);
+/// The function for CompileOptions::explain that does what the options ask for:
+/// it prints the explanation, and keeps it in `explanation`, if not null, for a
+/// file.
+std::function<void(const Explanation &)> explainer(const TargetOptions &options,
+                                                   Explanation *explanation);
 
 /// `machine` is the model where the options name none. `lowered`, if not null,
 /// gets the program after the last pass, and `explanation` what is to be

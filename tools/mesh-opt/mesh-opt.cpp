@@ -43,13 +43,14 @@
 /// MLIR's, which are "General options".
 static llvm::cl::OptionCategory options("Compiler options");
 
-static llvm::cl::opt<std::string> explainFlag(
+static llvm::cl::list<std::string> explainFlag(
     "explain", llvm::cl::cat(options), llvm::cl::ValueOptional,
     llvm::cl::desc("After the passes, print to the standard error why each "
                    "collective is there, what it costs, and what was "
                    "rejected. --explain=FILE.html compiles the program for "
                    "--machine, a ring unless named, and writes a page that "
-                   "shows all of it; FILE.json writes the facts of that page"),
+                   "shows all of it; FILE.json writes the facts of that page. "
+                   "Both may be given"),
     llvm::cl::value_desc("file"));
 
 static llvm::cl::opt<std::string> targetFlag(
@@ -156,6 +157,14 @@ static std::string overview() {
   return text;
 }
 
+/// The file that --explain=FILE names; empty where it names none.
+static std::string explanationFile() {
+  for (const std::string &file : explainFlag)
+    if (!file.empty())
+      return file;
+  return "";
+}
+
 /// The pipeline of the command line, and the pass that --explain adds.
 static mlir::MlirOptMainConfig configuration() {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
@@ -208,13 +217,17 @@ static meshloom::Status checkOptions() {
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
-  if (!explainFlag.empty()) {
+  if (const auto files = explainFlag.size() - llvm::count(explainFlag, "");
+      files > 1)
+    return meshloom::Error("--explain=FILE names one file; it was given " +
+                           std::to_string(files) + " times with one");
+  if (const std::string file = explanationFile(); !file.empty()) {
     if (!whatIfFlag.empty() || llvm::StringRef(targetFlag).starts_with("tpu:"))
       return meshloom::Error("--explain=FILE explains one program whose steps "
                              "Meshloom plans: it cannot stand beside --what-if "
                              "or --target=tpu:...; --machine=tpu:... predicts "
                              "for TPUs");
-    if (meshloom::Status ok = meshloom::checkExplanationPath(explainFlag); !ok)
+    if (meshloom::Status ok = meshloom::checkExplanationPath(file); !ok)
       return ok;
   }
   if (!meshFlag.empty() && !autoLayoutFlag.getNumOccurrences())
@@ -238,22 +251,22 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   auto autoLayout = autoLayoutBytes();
   if (!autoLayout)
     return autoLayout.error();
-  const bool isText = explainFlag.getNumOccurrences() && explainFlag.empty();
-  const std::string explanation = isText ? "-" : explainFlag.getValue();
-  return meshloom::opt::compileFor({.target = targetFlag,
-                                    .machine = machineFlag,
-                                    .function = functionFlag,
-                                    .tpuLibrary = tpuLibraryFlag,
-                                    .input = input,
-                                    .output = output,
-                                    .explain = explanation,
-                                    .autoLayout = *autoLayout,
-                                    .mesh = meshFlag,
-                                    .contract = contractFlag,
-                                    .updateContract = updateContractFlag,
-                                    .predict = predictFlag,
-                                    .whatIf = whatIfFlag,
-                                    .suggest = suggestFlag});
+  return meshloom::opt::compileFor(
+      {.target = targetFlag,
+       .machine = machineFlag,
+       .function = functionFlag,
+       .tpuLibrary = tpuLibraryFlag,
+       .input = input,
+       .output = output,
+       .explain = llvm::is_contained(explainFlag, ""),
+       .explanationFile = explanationFile(),
+       .autoLayout = *autoLayout,
+       .mesh = meshFlag,
+       .contract = contractFlag,
+       .updateContract = updateContractFlag,
+       .predict = predictFlag,
+       .whatIf = whatIfFlag,
+       .suggest = suggestFlag});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -302,7 +315,7 @@ static int run(int argc, char **argv) {
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
       updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
       suggestFlag || autoLayoutFlag.getNumOccurrences() ||
-      meshFlag.getNumOccurrences() || !explainFlag.empty()) {
+      meshFlag.getNumOccurrences() || !explanationFile().empty()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

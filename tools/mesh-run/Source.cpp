@@ -104,11 +104,12 @@ Result<Compiled> Source::compile(std::string_view target,
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   compileOptions.explain = nullptr; // it was printed
   if (compiled && options.suggest) {
-    Result<LayoutAdvice> advice = adviseLayouts(*impl->module, compileOptions);
-    if (!advice)
-      return advice.error();
-    llvm::outs() << adviceText(*advice);
-    impl->advice = std::move(*advice);
+    Result<AdvisedProgram> advised =
+        adviseLayouts(*impl->module, compileOptions);
+    if (!advised)
+      return advised.error();
+    llvm::outs() << adviceText(advised->advice);
+    impl->advice = std::move(advised->advice);
   }
   llvm::outs().flush();
   return compiled;

@@ -43,6 +43,9 @@ struct CompileOptions {
   MachineModel machine;
   /// Let the machine model change layouts that no user gave.
   bool refine = true;
+  /// Refine by moves of single clusters of ops only: an estimate of what a
+  /// whole search comes to, in a fraction of its time.
+  bool singleMoves = false;
   /// Lay arguments out so that a step takes the least time; nothing: as
   /// propagation and refinement do. See docs/AutomaticLayouts.md.
   std::optional<AutomaticLayouts> autoLayout = std::nullopt;

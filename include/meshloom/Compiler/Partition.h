@@ -26,6 +26,11 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::desc("move layouts where the machine model says "
                      "that it is cheaper"),
       llvm::cl::init(true)};
+  Option<bool> singleMoves{
+      *this, "single-moves",
+      llvm::cl::desc("with refine, move single clusters of ops only: an "
+                     "estimate in a fraction of the time"),
+      llvm::cl::init(false)};
   Option<bool> autoLayout{
       *this, "auto-layout",
       llvm::cl::desc("lay out arguments that nobody laid out so that a step "

@@ -268,6 +268,8 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
 
     With `by-time` any saving is worth a move, and a plan may send more than the
     given one and take up to `memory`: the search of `--dtensor-auto-layout`.
+    With `single-moves` no sequences of moves are tried, and nothing is noted of
+    what was rejected: that is for estimates.
 
     ```mlir
     #part = #dtensor.layout<#mesh, [*, *] partial<batch: sum>>
@@ -288,7 +290,10 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
            "find the least time, whatever is sent and however little is saved">,
     Option<"memory", "memory", "int64_t", "0",
            "with by-time, most bytes that a device may hold at a time; 0: any "
-           "number">
+           "number">,
+    Option<"singleMoves", "single-moves", "bool", "false",
+           "move single clusters of ops only: an estimate in a thirtieth of the "
+           "time">
   ];
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 
+#include "NameScopes.h"
+
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
@@ -98,8 +100,10 @@ Result<OwningOpRef<ModuleOp>> readProgram(StringRef bytes,
   auto module = parseProgram(bytes, path, context);
   if (!module)
     return module;
-  if (holdsStableHLO(**module))
+  if (holdsStableHLO(**module)) {
+    readNameScopes(**module);
     selectFunction(**module, function);
+  }
   if (Status imported = importProgram(**module, bytes, path); !imported)
     return imported.error();
   return module;

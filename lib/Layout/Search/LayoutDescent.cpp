@@ -34,10 +34,10 @@ LayoutDescent::LayoutDescent(const LayoutGraph &graph,
                              const LayoutClusters &clusters,
                              const MachineModel &machine,
                              std::shared_ptr<LayoutPrices> prices,
-                             Saving saving)
+                             Saving saving, SearchDepth depth)
     : graph(graph), clusters(clusters),
       state(graph, clusters, machine, std::move(prices)), mesh(graph.mesh()),
-      saving(saving), links(!machine.sharedMemory),
+      saving(saving), depth(depth), links(!machine.sharedMemory),
       moves(graph, clusters, state), triedMoves(state),
       around(clusters.clusters.size()), queued(clusters.clusters.size()),
       isHeld(clusters.clusters.size()),
@@ -444,6 +444,8 @@ void LayoutDescent::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     enqueue(cluster);
   drain();
+  if (depth == SearchDepth::SingleMoves)
+    return;
   allowSequences();
   tryChains({.answers = 3, .passedOn = 6, .tried = 800});
   tryWindows();

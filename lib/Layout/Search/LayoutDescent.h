@@ -25,7 +25,8 @@ class LayoutDescent {
 public:
   LayoutDescent(const LayoutGraph &graph, const LayoutClusters &clusters,
                 const MachineModel &machine,
-                std::shared_ptr<LayoutPrices> prices, Saving saving);
+                std::shared_ptr<LayoutPrices> prices, Saving saving,
+                SearchDepth depth);
 
   /// `peakLimit` < 0: none.
   void run(int64_t peakLimit);
@@ -127,6 +128,7 @@ public:
 private:
   const Mesh &mesh;
   const Saving saving;
+  const SearchDepth depth;
   const bool links; ///< are between devices: they share no memory
   LayoutMoves moves;
   TriedMoves triedMoves;

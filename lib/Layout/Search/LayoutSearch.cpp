@@ -157,9 +157,9 @@ struct Plan {
 class Searches {
 public:
   Searches(const FoldedLayouts &folded, std::shared_ptr<LayoutPrices> prices,
-           Saving saving)
+           Saving saving, SearchDepth depth)
       : folded(folded), clusters(findClusters(folded.graph())),
-        prices(std::move(prices)), saving(saving) {
+        prices(std::move(prices)), saving(saving), depth(depth) {
     if (folded.partsFold)
       partClusters = findClusters(folded.partsFold->graph);
   }
@@ -187,6 +187,7 @@ private:
   LayoutClusters partClusters;
   const std::shared_ptr<LayoutPrices> prices;
   const Saving saving;
+  const SearchDepth depth;
 };
 
 } // namespace
@@ -194,7 +195,7 @@ private:
 std::unique_ptr<LayoutDescent>
 Searches::begin(const MachineModel &machine) const {
   auto search = std::make_unique<LayoutDescent>(folded.graph(), clusters,
-                                                machine, prices, saving);
+                                                machine, prices, saving, depth);
   if (folded.planFold)
     search->state.countMemoryOf(folded.whole, *folded.usesOfWhole,
                                 *folded.planFold);
@@ -225,7 +226,7 @@ Plan Searches::searchWithin(int64_t peak, const MachineModel &machine) const {
     search->state.setOpenArguments(open);
     if (folded.partsFold) {
       LayoutDescent parts(folded.partsFold->graph, partClusters, machine,
-                          prices, saving);
+                          prices, saving, depth);
       if (peakLimit >= 0)
         parts.state.countMemoryOf(folded.whole, *folded.usesOfWhole,
                                   *folded.partsFold);
@@ -298,7 +299,8 @@ LayoutRefinement Searches::written(Plan plan) const {
   result.peakAfter = plan.peakAfter;
   result.tried = plan.tried;
   result.cutShort = plan.cutShort;
-  result.decisions = plan.search->decisions();
+  if (depth == SearchDepth::Whole)
+    result.decisions = plan.search->decisions();
   for (unsigned op = 0; op < graph.ops.size(); ++op) {
     std::vector<Layout> &needs = result.needs.emplace_back();
     for (unsigned i = 0; i < graph.ops[op].operands.size(); ++i) {
@@ -364,20 +366,21 @@ static Plan searchByTimeAndBytes(const Searches &searches,
 /// Returns the result of `find`; for the whole graph where its fold's copies
 /// could not run so.
 template <typename Find>
-static LayoutRefinement
-refine(const LayoutGraph &graph, const MachineModel &machine,
-       std::shared_ptr<LayoutPrices> prices, Saving saving, Find find) {
+static LayoutRefinement refine(const LayoutGraph &graph,
+                               const MachineModel &machine,
+                               std::shared_ptr<LayoutPrices> prices,
+                               Saving saving, SearchDepth depth, Find find) {
   if (!prices || !prices->fits(machine))
     prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
   {
     const FoldedLayouts folded(graph);
-    const Searches searches(folded, prices, saving);
+    const Searches searches(folded, prices, saving, depth);
     Plan plan = find(searches);
     if (searches.isPossible(plan))
       return searches.written(std::move(plan));
   }
   const FoldedLayouts unfolded(graph, /*isFolded=*/false);
-  const Searches searches(unfolded, prices, saving);
+  const Searches searches(unfolded, prices, saving, depth);
   return searches.written(find(searches));
 }
 
@@ -385,17 +388,19 @@ LayoutRefinement refineLayouts(const LayoutGraph &graph,
                                const MachineModel &machine,
                                std::shared_ptr<LayoutPrices> prices) {
   return refine(
-      graph, machine, std::move(prices), Saving::Clear,
+      graph, machine, std::move(prices), Saving::Clear, SearchDepth::Whole,
       [&](const Searches &searches) { return searches.search(machine); });
 }
 
 LayoutRefinement findLayouts(const LayoutGraph &graph,
-                             const MachineModel &machine, int64_t memory) {
-  return refine(
-      graph, machine, nullptr, Saving::Any, [&](const Searches &searches) {
-        constexpr int64_t any = std::numeric_limits<int64_t>::max();
-        return searches.searchWithin(memory > 0 ? memory : any, machine);
-      });
+                             const MachineModel &machine, int64_t memory,
+                             SearchDepth depth) {
+  return refine(graph, machine, nullptr, Saving::Any, depth,
+                [&](const Searches &searches) {
+                  constexpr int64_t any = std::numeric_limits<int64_t>::max();
+                  return searches.searchWithin(memory > 0 ? memory : any,
+                                               machine);
+                });
 }
 
 LayoutPrice priceLayouts(const LayoutGraph &graph,
@@ -406,8 +411,9 @@ LayoutPrice priceLayouts(const LayoutGraph &graph,
 }
 
 LayoutRefinement refineByTimeAndBytes(const LayoutGraph &graph,
-                                      const MachineModel &machine) {
-  return refine(graph, machine, nullptr, Saving::Clear,
+                                      const MachineModel &machine,
+                                      SearchDepth depth) {
+  return refine(graph, machine, nullptr, Saving::Clear, depth,
                 [&](const Searches &searches) {
                   return searchByTimeAndBytes(searches, graph, machine);
                 });
