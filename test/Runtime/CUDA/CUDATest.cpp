@@ -57,7 +57,8 @@ Compiled compileFor(const std::string &target, const std::string &text) {
 }
 
 std::string platformName(const std::string &options = "") {
-  return fmt::format("cuda:driver={}{}", MESHLOOM_STANDIN_PATH, options);
+  return fmt::format("cuda:driver={},nccl={}{}", MESHLOOM_STANDIN_PATH,
+                     MESHLOOM_STANDIN_NCCL_PATH, options);
 }
 
 Result<std::shared_ptr<Client>> clientOf(const std::string &name,
@@ -257,15 +258,24 @@ TEST_F(CUDATest, LimitsOfLogicalGPUsAreThoseOfTheirCard) {
   EXPECT_THAT(results.error().message(), HasSubstr("2000 bytes may be used"));
 }
 
-// Cards send each other what collectives move by way of the host.
+// Cards send each other what collectives move: by way of the host, or directly.
 TEST_F(CUDATest, StepsOnSeveralCardsAreThoseOfVirtualCPUs) {
   auto expected = runStep(clientOf("cpu", 8).value_or_throw(), "cpu", 8);
   ASSERT_TRUE(expected) << expected.error().message();
-  for (auto [order, perCard] :
-       {std::pair("gpus=2,order=last", 4), std::pair("gpus=4,seed=4", 2)}) {
+  for (auto [order, perCard, exchange] :
+       {std::tuple("gpus=2,order=last", 4, "host"),
+        std::tuple("gpus=4,seed=4", 2, "host"),
+        std::tuple("gpus=2,order=last", 4, "peer"),
+        std::tuple("gpus=4,seed=4", 2, "peer"),
+        std::tuple("gpus=4,order=first", 2, "peer"),
+        std::tuple("gpus=2,order=last", 4, "nccl"),
+        std::tuple("gpus=4,seed=4", 2, "nccl"),
+        std::tuple("gpus=4,order=first", 2, "nccl")}) {
     begin(order);
     auto client =
-        clientOf(platformName(fmt::format(",logical-gpus={}", perCard)), 8);
+        clientOf(platformName(fmt::format(",logical-gpus={},exchange={}",
+                                          perCard, exchange)),
+                 8);
     ASSERT_TRUE(client) << client.error().message();
     EXPECT_EQ((*client)->devices().back().name, "GPU:7");
     auto results = runStep(*client, "cuda", 8);
@@ -274,10 +284,91 @@ TEST_F(CUDATest, StepsOnSeveralCardsAreThoseOfVirtualCPUs) {
     for (size_t r = 0; r < results->size(); ++r)
       for (size_t i = 0; i < (*results)[r].size(); ++i)
         EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInCalls("cuMemcpyPeerAsync") > 0,
+              exchange == std::string("peer"));
+    EXPECT_GT(standInCalls("cuGraphLaunch"), 0);
     EXPECT_STREQ(standInFault(), "");
     EXPECT_EQ((*client)->bytesInUse(), 0);
     *client = nullptr;
     EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
+  }
+}
+
+TEST_F(CUDATest, GPUsThatAreNoPeersExchangeByTheHost) {
+  begin("gpus=2,peers=0");
+  auto refused = clientOf(platformName(",exchange=peer"), 2);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(),
+            "GPU 1 (stand-in) cannot read the memory "
+            "of GPU 0 (stand-in)");
+  auto client =
+      clientOf(fmt::format("cuda:driver={}", MESHLOOM_STANDIN_PATH), 2)
+          .value_or_throw();
+  EXPECT_TRUE(runStep(client, "cuda", 2));
+  EXPECT_GT(standInCalls("cuMemcpyDtoHAsync"), 2);
+  EXPECT_STREQ(standInFault(), "");
+}
+
+TEST_F(CUDATest, NCCLThatIsNotThereIsAnError) {
+  begin("gpus=2");
+  EXPECT_EQ(
+      clientOf(
+          fmt::format("cuda:driver={},exchange=nccl", MESHLOOM_STANDIN_PATH), 2)
+          .error()
+          .message(),
+      fmt::format("exchange=nccl needs NCCL for the driver '{}': name it "
+                  "with the option nccl=PATH",
+                  MESHLOOM_STANDIN_PATH));
+  EXPECT_THAT(
+      clientOf(platformName(",exchange=nccl,nccl=/nowhere/libnccl.so"), 2)
+          .error()
+          .message(),
+      HasSubstr("NVIDIA's NCCL cannot be loaded: /nowhere/libnccl.so"));
+}
+
+// A step that exchanges is asked for while the cards do nothing, and the next
+// one likewise.
+TEST_F(CUDATest, ExchangesDoNotWaitForTheGPU) {
+  constexpr const char *text = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#columns = #dtensor.layout<#mesh, [*, batch]>
+func.func @main(%x: tensor<4x4xf32, #rows>) -> tensor<4x4xf32, #columns> {
+  %0 = dtensor.add %x, %x : tensor<4x4xf32, #rows>
+  %1 = dtensor.relayout %0 : (tensor<4x4xf32, #rows>) -> tensor<4x4xf32, #columns>
+  return %1 : tensor<4x4xf32, #columns>
+}
+)";
+  for (const char *exchange : {"peer", "nccl"}) {
+    begin("gpus=2,seed=3");
+    auto client =
+        clientOf(platformName(fmt::format(",exchange={}", exchange)), 2)
+            .value_or_throw();
+    auto executable = client->load(compileFor("cuda", text)).value_or_throw();
+    const std::vector<float> values = counting(16, 1);
+    std::vector<float> twice;
+    for (float value : values)
+      twice.push_back(2 * value);
+    auto array =
+        Array::fromHost(client, executable->signature().arguments[0].type,
+                        {reinterpret_cast<const char *>(values.data()),
+                         values.size() * sizeof(float)})
+            .value_or_throw();
+    ASSERT_EQ(floats(executable->execute({array}).value_or_throw()[0].toHost()),
+              twice)
+        << exchange; // NCCL's communicators are there
+    standInHold(true);
+    std::vector<Array> results;
+    for (int step = 0; step < 3; ++step) {
+      auto outcome = executable->execute({array});
+      ASSERT_TRUE(outcome) << outcome.error().message();
+      results.push_back(std::move(outcome->front()));
+      EXPECT_FALSE(results.back().event().isReady());
+    }
+    standInHold(false);
+    for (const Array &result : results)
+      EXPECT_EQ(floats(result.toHost()), twice);
+    EXPECT_STREQ(standInFault(), "");
   }
 }
 
@@ -348,15 +439,21 @@ func.func @main(%x: tensor<4xf32, #parts>) -> tensor<4xf32, #full> {
 
 // The other cards do not wait for what one that is lost would have sent.
 TEST_F(CUDATest, LostGPUEndsStepsOnSeveralCards) {
-  begin("gpus=2,fail=cuLaunchKernel:3:719");
-  auto client =
-      clientOf(platformName(",logical-gpus=1,memory-limit=9000002"), 2);
-  ASSERT_TRUE(client) << client.error().message();
-  auto results = runStep(*client, "cuda", 2);
-  ASSERT_FALSE(results);
-  EXPECT_THAT(results.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
-  EXPECT_FALSE(runStep(*client, "cuda", 2));
+  for (const char *exchange : {"host", "peer", "nccl"}) {
+    begin("gpus=2,fail=cuLaunchKernel:3:719");
+    auto client = clientOf(
+        platformName(fmt::format(
+            ",logical-gpus=1,memory-limit=9000002,graphs=0,exchange={}",
+            exchange)),
+        2);
+    ASSERT_TRUE(client) << client.error().message();
+    auto results = runStep(*client, "cuda", 2);
+    ASSERT_FALSE(results);
+    EXPECT_THAT(
+        results.error().message(),
+        HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
+    EXPECT_FALSE(runStep(*client, "cuda", 2));
+  }
 }
 
 TEST_F(CUDATest, NoSuchGPU) {
@@ -368,10 +465,12 @@ TEST_F(CUDATest, NoSuchGPU) {
 }
 
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
-  EXPECT_EQ(failure(",cards=2"),
-            "the platform cuda takes card=N, logical-gpus=N, "
-            "memory-limit=BYTES, graphs=N and driver=PATH after its name, "
-            "separated by commas, got 'cards=2'");
+  EXPECT_EQ(
+      failure(",cards=2"),
+      "the platform cuda takes card=N, logical-gpus=N, "
+      "memory-limit=BYTES, graphs=N, "
+      "exchange=host|peer|nccl, driver=PATH and nccl=PATH after its name, "
+      "separated by commas, got 'cards=2'");
 }
 
 TEST_F(CUDATest, OlderGPUsAreRefused) {

@@ -116,37 +116,43 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
 }
 
 /// Launches the calls as a graph, whose nodes the first run makes.
-Status CUDAExecutable::enqueueGraph(const Frame &frame, Run &run) {
-  if (!recorded) {
+Status CUDAExecutable::enqueueGraph(Segment &segment, const Frame &frame,
+                                    Run &run) {
+  if (!segment.recorded) {
     Result<std::unique_ptr<Graph>> created = Graph::create(card);
     if (!created)
       return created.error();
-    recorded = std::move(*created);
+    segment.recorded = std::move(*created);
   }
-  recorded->begin();
-  for (size_t c = 0; c < calls.size(); ++c) {
-    recorded->beginPiece(after[c]);
-    if (Status ok = enqueueCall(*recorded, c, frame, run); !ok)
+  Graph &graph = *segment.recorded;
+  graph.begin();
+  for (size_t c = segment.begin; c < segment.end; ++c) {
+    graph.beginPiece(after[c]);
+    if (Status ok = enqueueCall(graph, c, frame, run); !ok)
       return ok;
-    recorded->endPiece();
+    graph.endPiece();
   }
-  return recorded->launchAll();
+  return graph.launchAll();
 }
 
 Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
-  if (gpus.graphsFrom > 0 && int64_t(calls.size()) >= gpus.graphsFrom &&
-      exchangeCalls.empty()) {
-    const Status done = enqueueGraph(frame, run);
-    if (!done)
-      recorded = nullptr; // the next run begins anew
-    return done;
+  for (Segment &segment : segments) {
+    const size_t count = segment.end - segment.begin;
+    if (gpus.graphsFrom > 0 && int64_t(count) >= gpus.graphsFrom &&
+        !calls[segment.begin].work->isExchange()) {
+      if (Status ok = enqueueGraph(segment, frame, run); !ok) {
+        segment.recorded = nullptr; // the next run begins anew
+        return ok;
+      }
+      continue;
+    }
+    for (size_t c = segment.begin; c < segment.end; ++c)
+      if (Status ok = enqueueCall(*card, c, frame, run); !ok)
+        return ok;
   }
-  for (size_t c = 0; c < calls.size(); ++c)
-    if (Status ok = enqueueCall(*card, c, frame, run); !ok)
-      return ok;
   return Success();
 }
 
@@ -156,24 +162,41 @@ Result<Event> CUDAExecutable::runActions(const Frame &frame) {
   run->exchanges.emplace(
       loaded, exchangeCalls, gpus.communicator(), *exchanging,
       [this](unsigned exchange) { return exchangeMemory[exchange]; });
-  if (hasHostNodes()) {
+  run->messages =
+      exchanging->take(exchangeCalls.size() * DeviceExchange::MESSAGES + 1);
+  if (hasHostNodes() || exchanges())
     run->owner = shared_from_this();
+  if (hasHostNodes())
     for (const Call &call : calls)
       run->hostRuns.push_back({run.get(), &call});
-  }
   auto outcome = [run, name = loaded.name](const Status &done) -> Status {
     if (run->failure.any())
       return run->failure.error(run->self->loaded);
-    return done ? done
-                : Status(done.error().withMessage(fmt::format(
-                      "in program '{}': {}", name, done.error().message())));
+    if (done)
+      return done;
+    const Error error = done.error().withMessage(
+        fmt::format("in program '{}': {}", name, done.error().message()));
+    if (run->self->exchanges() && run->self->endsLater())
+      run->exchanges->fail(error, run->failure);
+    return error;
   };
+  std::optional<CardLink::Messages> ofLink;
+  if (linkBlock) {
+    ofLink = {run->messages + exchangeCalls.size() * DeviceExchange::MESSAGES,
+              exchanging->timeout};
+    gpus.link->beginRun(*ofLink);
+  }
   const Status enqueued = enqueue(frame, *run);
-  Result<Event> done = gpus.whenDone(outcome);
+  Result<Event> done = gpus.whenDone(outcome, ofLink);
+  if ((!enqueued || !done) && ofLink) { // its transfers may never end
+    run->exchanges->fail(!enqueued ? enqueued.error() : done.error(),
+                         run->failure);
+    gpus.link->abandon();
+  }
   // Nobody else waits for host nodes in front of what failed.
   if (!enqueued || !done)
     (void)card->synchronize();
-  if (exchanges())
+  if (exchanges() && !(enqueued && done && endsLater()))
     return finishTogether(*run, !enqueued ? enqueued
                                 : !done   ? Status(done.error())
                                           : done->wait());

@@ -4,12 +4,13 @@
 // does work that has no kernel in its turn (a host node): the card copies what
 // it touches to the host first, and what it has written back afterwards.
 //
-// Cards of one mesh are processes of it. They exchange what collectives move
-// by way of the host, which waits for the work so far: a program that exchanges
-// is no graph, and is over when a run returns.
+// Cards of one mesh are processes of it. What collectives move goes through
+// their link in the order of the stream, or by way of the host, which waits for
+// the work so far. The work between exchanges is a graph.
 #pragma once
 
 #include "CUDAClient.h"
+#include "DeviceExchange.h"
 #include "Graph.h"
 
 #include "meshloom/Runtime/Plan/Failure.h"
@@ -78,15 +79,24 @@ private:
     plan::Failure failure;
     /// Where cards check together, no reason not to go on.
     plan::Failure nonFinite;
-    std::optional<plan::ExchangeRun>
-        exchanges; ///< always there once it has begun
-    /// Keeps `self` alive for host nodes.
+    /// Always there once it has begun.
+    std::optional<plan::ExchangeRun> exchanges;
+    uint64_t messages = 0; ///< the number of the first one of the link
+    /// Keeps `self` alive for what runs later.
     std::shared_ptr<const plan::PlanExecutable> owner;
+  };
+
+  /// Calls that are a graph, or one exchange.
+  struct Segment {
+    size_t begin, end;
+    std::unique_ptr<Graph> recorded; ///< null: not yet
   };
 
   void order();
   plan::Offsets place() const;
   Status placeExchanges();
+  DeviceExchange exchangeOnLink(const plan::ExchangeLayout &layout) const;
+  void findSegments();
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
   Result<Call> prepare(const plan::Work &work);
@@ -111,7 +121,7 @@ private:
     return std::ranges::any_of(calls, &Call::hasHostNode);
   }
   Status enqueue(const Frame &frame, Run &run);
-  Status enqueueGraph(const Frame &frame, Run &run);
+  Status enqueueGraph(Segment &segment, const Frame &frame, Run &run);
   Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
                      Run &run);
   Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
@@ -120,6 +130,14 @@ private:
   /// that is not finite. Each goes on to the end, so that none waits in vain.
   bool checksTogether() const {
     return options.checkNonFinite && processes.several();
+  }
+  /// Returns whether the card does all of a run by itself once it has been
+  /// asked for it.
+  bool endsLater() const {
+    return !hasHostNodes() && !options.checkNonFinite &&
+           std::ranges::all_of(onLink, [](const auto &exchange) {
+             return exchange.has_value();
+           });
   }
   /// Ends a run that exchanges: other cards learn of a failure.
   Result<Event> finishTogether(Run &run, Status outcome);
@@ -147,12 +165,17 @@ private:
   std::vector<Call> calls;        ///< in that order
   /// Per call, the earlier ones that must have ended before it begins.
   std::vector<std::vector<unsigned>> after;
-  std::unique_ptr<Graph> recorded; ///< null: not yet
+  std::vector<Segment> segments;
   int64_t stagingBytes = 0;
   std::shared_ptr<char> staging; ///< of host nodes, one after the other
   plan::MeshProcesses processes{loaded.mesh}; ///< a card is one
   std::vector<plan::ExchangeCall> exchangeCalls;
-  /// Where the arrays of each exchange are in the host's memory.
+  /// Those of them that the cards' link does.
+  std::vector<std::optional<DeviceExchange>> onLink;
+  plan::Block linkBlock; ///< the memory of the card that they need
+  int64_t linkBytes = 0; ///< its size
+  /// Where the arrays of each exchange are in the host's memory; the staging
+  /// memory of those of the link is the card's.
   std::vector<plan::ExchangeCall::Memory> exchangeMemory;
   std::shared_ptr<char> exchangeBlock; ///< which has them
 };

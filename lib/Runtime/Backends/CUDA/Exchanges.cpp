@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a card exchanges with the other cards of a mesh, by way of the host.
+// What a card exchanges with the other cards of a mesh, in the order of its
+// stream or by way of the host.
 #include "CUDAExecutable.h"
 
 #include "meshloom/Runtime/NonFinite.h"
@@ -9,19 +10,34 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
+DeviceExchange
+CUDAExecutable::exchangeOnLink(const ExchangeLayout &layout) const {
+  Combination combination;
+  const std::string symbol =
+      CombinationKind{layout.type, layout.reduce, /*rank=*/1}.symbol();
+  const auto &shapes = code->code.kernels;
+  if (const auto shape =
+          std::ranges::find(shapes, symbol, &KernelShape::symbol);
+      shape != shapes.end())
+    if (Result<FunctionHandle> function = code->kernels->find(symbol))
+      combination = {&*shape, *function};
+  return {layout, *card, *gpus.link, combination, gpus.communicator()->rank()};
+}
+
 /// An exchange has memory of its own: others go on between its beginning and
 /// its end.
 Status CUDAExecutable::placeExchanges() {
   exchangeCalls = plan::exchangeCalls(graph);
-  int64_t end = 0;
-  auto take = [&](int64_t bytes) {
+  onLink.resize(exchangeCalls.size());
+  int64_t onHost = 0;
+  auto take = [](int64_t &end, int64_t bytes) {
     const int64_t offset = end;
     end += OffsetAllocator::rounded(bytes);
     return offset;
   };
   auto takeArray = [&](unsigned buffer) {
     const GraphBuffer &array = graph.buffers[buffer];
-    return take(array.copies * array.bytesPerCopy());
+    return take(onHost, array.copies * array.bytesPerCopy());
   };
   struct Places {
     int64_t from, to, staging;
@@ -29,20 +45,41 @@ Status CUDAExecutable::placeExchanges() {
   std::vector<Places> places;
   for (size_t e = 0; e < exchangeCalls.size(); ++e) {
     const Exchange &exchange = graph.exchanges[e];
-    places.push_back(
-        {exchange.from < 0 ? -1 : takeArray(unsigned(exchange.from)),
-         takeArray(exchange.to), take(exchangeCalls[e].stagingBytes())});
+    // The host looks at sums whether they are finite.
+    if (gpus.link && !options.checkNonFinite)
+      onLink[e].emplace(exchangeOnLink(exchangeCalls[e].layout));
+    if (onLink[e] && !onLink[e]->isPossible())
+      onLink[e].reset();
+    if (onLink[e])
+      places.push_back({-1, -1, take(linkBytes, onLink[e]->stagingBytes())});
+    else
+      places.push_back(
+          {exchange.from < 0 ? -1 : takeArray(unsigned(exchange.from)),
+           takeArray(exchange.to),
+           take(onHost, exchangeCalls[e].layout.stagingBytes)});
   }
-  if (places.empty())
-    return Success();
-  Result<std::shared_ptr<char>> block = card->allocateHost(end);
-  if (!block)
-    return block.error();
-  exchangeBlock = std::move(*block);
+  if (std::ranges::any_of(onLink, &std::optional<DeviceExchange>::has_value)) {
+    Result<Block> block = card->allocate(linkBytes);
+    if (!block)
+      return block.error();
+    linkBlock = std::move(*block);
+  }
+  if (onHost > 0) {
+    Result<std::shared_ptr<char>> block = card->allocateHost(onHost);
+    if (!block)
+      return block.error();
+    exchangeBlock = std::move(*block);
+  }
   char *begin = exchangeBlock.get();
-  for (const Places &place : places)
-    exchangeMemory.push_back({place.from < 0 ? nullptr : begin + place.from,
-                              begin + place.to, begin + place.staging});
+  for (size_t e = 0; e < places.size(); ++e) {
+    const Places &place = places[e];
+    if (onLink[e])
+      exchangeMemory.push_back(
+          {nullptr, nullptr, linkBlock.get() + place.staging});
+    else
+      exchangeMemory.push_back({place.from < 0 ? nullptr : begin + place.from,
+                                begin + place.to, begin + place.staging});
+  }
   return Success();
 }
 
@@ -58,6 +95,17 @@ Status CUDAExecutable::enqueueExchange(const Work &work, const Frame &frame,
   auto address = [&](unsigned buffer) {
     return frame.address(graph.buffers[buffer].memory, 0);
   };
+  if (const auto &device = onLink[work.exchange]) {
+    const ExchangeLayout::Memory memory{
+        exchange.from < 0 ? nullptr : address(unsigned(exchange.from)),
+        address(exchange.to), host.staging};
+    return work.kind == Work::Kind::Exchange
+               ? device->begin(
+                     memory,
+                     {run.messages + work.exchange * DeviceExchange::MESSAGES,
+                      exchanging->timeout})
+               : device->end(memory);
+  }
   if (work.kind == Work::Kind::Exchange) {
     // A target has sums already, or parts that others do not send.
     Status brought =

@@ -3,6 +3,8 @@
 // kernel or the copies of each.
 #include "CUDAExecutable.h"
 
+#include "Launches.h"
+
 #include "meshloom/Runtime/StridedRuns.h"
 
 #include <algorithm>
@@ -11,10 +13,15 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
-/// A kernel counts its results in 32 bits: see KernelShape.
-static constexpr int64_t MOST_RESULTS = (int64_t(1) << 31) - 1;
 /// Threads of blocks that a multiprocessor runs at one time.
 static constexpr int64_t RESIDENT_THREADS = 2048;
+
+unsigned cuda::blocksOf(const KernelShape &shape,
+                        std::span<const int64_t> extents, const Card &card) {
+  const int64_t most = std::max<int64_t>(
+      1, card.multiprocessors() * RESIDENT_THREADS / shape.threads());
+  return unsigned(std::min(shape.blocks(extents), most));
+}
 
 Status
 CUDAExecutable::forEachBox(const Call &call,
@@ -118,24 +125,23 @@ Status CUDAExecutable::launch(Commands &commands, const Call &call,
           uint64_t(call.elements[parameter.operand].strides[parameter.loop]));
       break;
     }
-  // Blocks go on with further results, so that as many as run at one time are
-  // enough.
-  const int64_t most = std::max<int64_t>(
-      1, card->multiprocessors() * RESIDENT_THREADS / shape.threads());
-  const int64_t blocks = std::min(shape.blocks(part.extents), most);
-  return commands.launch(call.function, unsigned(blocks), shape.threads(),
-                         parameters);
+  return commands.launch(call.function, blocksOf(shape, part.extents, *card),
+                         shape.threads(), parameters);
 }
 
-/// Copies runs of elements, rows of runs and planes of rows: what is left of
-/// dims is a copy each.
 Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,
                                  const Part &part) const {
-  const int64_t width =
-      byteWidth(graph.buffers[call.work->accesses[0].buffer].type);
-  const std::span<const int64_t> extents = part.extents,
-                                 from = call.elements[0].strides,
-                                 to = call.elements[1].strides;
+  return copyStrided(
+      commands, part.pointers[1], part.pointers[0], part.extents,
+      call.elements[0].strides, call.elements[1].strides,
+      byteWidth(graph.buffers[call.work->accesses[0].buffer].type));
+}
+
+/// What is left of the dims behind planes is a copy each.
+Status cuda::copyStrided(Commands &commands, char *result, const char *operand,
+                         std::span<const int64_t> extents,
+                         std::span<const int64_t> from,
+                         std::span<const int64_t> to, int64_t width) {
   size_t outer = extents.size();
   int64_t run = 1;
   while (outer > 0 && (extents[outer - 1] == 1 ||
@@ -163,8 +169,8 @@ Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,
   }
   Status outcome = Success();
   auto copyOne = [&](int64_t source, int64_t target) -> Status {
-    char *into = part.pointers[1] + target * width;
-    const char *begin = part.pointers[0] + source * width;
+    char *into = result + target * width;
+    const char *begin = operand + source * width;
     if (box.rows * box.planes == 1)
       return commands.copy(into, begin, int64_t(box.bytes));
     box.from = reinterpret_cast<DevicePointer>(begin);

@@ -85,6 +85,22 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
     after.emplace_back(earlier.begin(), earlier.end());
 }
 
+/// Edges within a segment count its calls; the stream keeps the others.
+void CUDAExecutable::findSegments() {
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const bool isExchange = calls[c].work->isExchange();
+    if (segments.empty() || isExchange ||
+        calls[segments.back().begin].work->isExchange())
+      segments.push_back({c, c, nullptr});
+    Segment &segment = segments.back();
+    segment.end = c + 1;
+    std::erase_if(after[c],
+                  [&](unsigned call) { return call < segment.begin; });
+    for (unsigned &call : after[c])
+      call -= unsigned(segment.begin);
+  }
+}
+
 Status CUDAExecutable::plan() {
   Result<MeshProcesses> placed = gpus.processesOf(mesh());
   if (!placed)
@@ -107,8 +123,9 @@ Status CUDAExecutable::plan() {
   }
   Offsets scratch = place();
   findEdges(scratch.offsets);
+  findSegments();
   if (Status ok = setPlan(std::move(graph.plan), std::move(scratch.offsets),
-                          scratch.peak);
+                          scratch.peak, linkBytes);
       !ok)
     return ok;
   if (stagingBytes == 0)
