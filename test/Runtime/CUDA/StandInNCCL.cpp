@@ -220,9 +220,9 @@ NCCLResult ncclGetUniqueId(NCCLId *id) {
 
 NCCLResult ncclCommInitRankConfig(NCCLHandle *handle, int size, NCCLId id,
                                   int rank, NCCLConfig *config) {
-  const NCCLConfig known;
+  const NCCLConfig oldest;
   if (rank < 0 || rank >= size || standInGPU() < 0 || !config ||
-      config->magic != known.magic || config->bytes < known.bytes)
+      config->magic != oldest.magic || config->bytes < oldest.bytes)
     return NCCLResult::InvalidArgument;
   if (config->blocking != 0) // we have no use for them
     return NCCLResult::InvalidUsage;

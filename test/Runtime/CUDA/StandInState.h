@@ -195,7 +195,7 @@ struct StandIn {
         return false;
     return true;
   }
-  /// What the tasks that would be next wait for.
+  /// Names what the tasks that would be next wait for.
   std::string missing() const {
     std::string text;
     for (const auto &task : pending)

@@ -4,9 +4,9 @@
 // does work that has no kernel in its turn (a host node): the card copies what
 // it touches to the host first, and what it has written back afterwards.
 //
-// Cards of one mesh are processes of it. What collectives move goes through
-// their link in the order of the stream, or by way of the host, which waits for
-// the work so far. The work between exchanges is a graph.
+// Cards of one mesh are processes of it. Collectives move data through their
+// link in the order of the stream, or by way of the host, which waits for the
+// work so far. The work between exchanges is a graph.
 #pragma once
 
 #include "CUDAClient.h"
@@ -170,7 +170,7 @@ private:
   std::shared_ptr<char> staging; ///< of host nodes, one after the other
   plan::MeshProcesses processes{loaded.mesh}; ///< a card is one
   std::vector<plan::ExchangeCall> exchangeCalls;
-  /// Those of them that the cards' link does.
+  /// The exchanges that the cards' link does; empty: the host does one.
   std::vector<std::optional<DeviceExchange>> onLink;
   plan::Block linkBlock; ///< the memory of the card that they need
   int64_t linkBytes = 0; ///< its size

@@ -264,11 +264,6 @@ Cards::client(const std::vector<int64_t> &logical,
   Result<std::shared_ptr<Card>> first = open(used.front());
   if (!first)
     return first.error();
-  if (processes && used.size() > 1)
-    return Error(fmt::format("a process of several drives one GPU, and this "
-                             "one would drive {}: start one process for each "
-                             "GPU, with the option card=N of the platform",
-                             used.size()));
   if (processes)
     return clientOfProcess(std::move(*first), logical, *processes);
   const auto alone = std::make_shared<CUDAClient>(std::move(*first), logical,
@@ -305,18 +300,18 @@ Cards::clientOfProcess(std::shared_ptr<Card> card,
     return library.error();
   constexpr std::chrono::seconds patience(60);
   const std::string statement = *library ? "NCCL" : "the host";
-  auto said = processes.part("cuda")->gather("exchange", int(processes.rank()),
-                                             int(processes.size()), statement,
-                                             patience);
-  if (!said)
-    return said.error();
+  auto statements = processes.part("cuda")->gather(
+      "exchange", int(processes.rank()), int(processes.size()), statement,
+      patience);
+  if (!statements)
+    return statements.error();
   const bool isCommon =
-      std::ranges::count(*said, statement) == std::ssize(*said);
+      std::ranges::count(*statements, statement) == std::ssize(*statements);
   if (!isCommon && !options.exchange.empty())
     return Error(fmt::format("all processes exchange data in one way, and rank "
                              "{} does by {}, rank 0 by {}: give them the same "
                              "option exchange",
-                             processes.rank(), statement, said->front()));
+                             processes.rank(), statement, statements->front()));
   std::shared_ptr<CardLink> link;
   if (*library && isCommon)
     link = makeNCCLLink(**library, card, processes.communicator());
@@ -384,12 +379,14 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
   Result<PlatformOptions> options = parseOptions(argument);
   if (!options)
     return options.error();
+  // Processes that run programs together have a card each, which they name.
+  const bool spansProcesses = options->card >= 0;
   auto cards = std::make_shared<Cards>(std::move(*options));
   return virtualPlatform(
       name, "",
       {.type = "GPU",
        .target = "cuda",
-       .spansProcesses = true,
+       .spansProcesses = spansProcesses,
        .makeClient =
            [cards](const std::vector<int64_t> &numbers,
                    const std::shared_ptr<PlatformProcesses> &processes) {

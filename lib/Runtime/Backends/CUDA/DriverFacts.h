@@ -47,7 +47,7 @@ enum class DeviceAttribute : int {
 enum class PoolAttribute : int { ReleaseThreshold = 4 };
 enum class LoadOption : int { ErrorLog = 5, ErrorLogBytes = 6 };
 
-/// What a device may do with the memory of a pool: read and write it.
+/// The right of a device to read and write the memory of a pool.
 struct PoolAccess {
   int locationType = 1; ///< a device
   int device;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a card exchanges with the other cards of a mesh, in the order of its
-// stream or by way of the host.
+// Exchanges with the other cards of a mesh, in the order of the stream or by
+// way of the host.
 #include "CUDAExecutable.h"
 
 #include "meshloom/Runtime/NonFinite.h"

@@ -137,7 +137,7 @@ Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,
       byteWidth(graph.buffers[call.work->accesses[0].buffer].type));
 }
 
-/// What is left of the dims behind planes is a copy each.
+/// A box of more dims is several copies.
 Status cuda::copyStrided(Commands &commands, char *result, const char *operand,
                          std::span<const int64_t> extents,
                          std::span<const int64_t> from,

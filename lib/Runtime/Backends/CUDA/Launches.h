@@ -11,7 +11,8 @@ namespace meshloom::cuda {
 /// A kernel counts its results in 32 bits: see KernelShape.
 inline constexpr int64_t MOST_RESULTS = (int64_t(1) << 31) - 1;
 
-/// As many blocks as have work, or fewer that go on with further results.
+/// Returns how many blocks a launch has: fewer than have work where those go on
+/// with further results.
 unsigned blocksOf(const KernelShape &shape, std::span<const int64_t> extents,
                   const Card &card);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is fixed before the first run: the order of calls, where their memory
-// is, which calls each comes after, and the code of each.
+// The plan that all runs have: the order of calls, where their memory is, which
+// calls each comes after, and the code of each.
 #include "CUDAExecutable.h"
 
 #include <algorithm>
