@@ -159,6 +159,8 @@ Status DeviceExchange::begin(const Memory &memory,
     return ok;
   std::vector<CardLink::Outgoing> outgoing;
   std::vector<CardLink::Incoming> incoming;
+  outgoing.reserve(layout.sends.size());
+  incoming.reserve(layout.receives.size());
   for (const ExchangeLayout::Transfer &send : layout.sends)
     outgoing.push_back({send.peer, layout.outgoing(send, memory), send.bytes});
   for (const ExchangeLayout::Transfer &receive : layout.receives)

@@ -35,6 +35,10 @@ private:
     ContextHandle context;
     EventHandle ready;
   };
+  /// The mark behind the copies from one rank.
+  struct End {
+    EventHandle mark;
+  };
   Status copyAll(std::span<const Offer> offers,
                  std::span<const Incoming> incoming);
   Status mark(int rank);
@@ -57,6 +61,8 @@ Status PeerLink::send(std::span<const int> to, std::span<const T> sent,
                       const Messages &messages) {
   std::vector<Communicator::Outgoing> outgoing;
   std::vector<Communicator::Incoming> incoming;
+  outgoing.reserve(to.size());
+  incoming.reserve(from.size());
   for (size_t i = 0; i < to.size(); ++i)
     outgoing.push_back(
         {to[i], {reinterpret_cast<const char *>(&sent[i]), sizeof(T)}});
@@ -115,13 +121,12 @@ Status PeerLink::exchange(std::span<const Outgoing> outgoing,
   if (!done)
     return done;
   ++messages.tag;
-  std::vector<EventHandle> ends, ours;
-  ends.resize(outgoing.size());
+  std::vector<End> ends(outgoing.size()), ours;
   for (int rank : from)
-    ours.push_back(copied.at(rank));
-  done = send<EventHandle>(from, ours, to, ends, messages);
+    ours.push_back({copied.at(rank)});
+  done = send<End>(from, ours, to, ends, messages);
   for (size_t i = 0; i < ends.size() && done; ++i)
-    done = card->waitInStream(ends[i]);
+    done = card->waitInStream(ends[i].mark);
   if (done)
     card->giveBack(*ready); // nobody asks for it any more
   return done;
