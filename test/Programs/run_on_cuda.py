@@ -2,9 +2,10 @@
 """Runs the programs of this folder on the platform cuda, on the stand-in driver, each held
 against the reference interpreter.
 
-  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER [name ...]
+  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL [name ...]
 
-Work is done in another legal order for each program. Exit code 0 when every result is right.
+Work is done in another legal order for each program. Some programs also run on four cards, which
+exchange values by NCCL or by copies from each other. Exit code 0 when every result is right.
 """
 import os
 import sys
@@ -12,8 +13,13 @@ import sys
 from run_on_plugin import FOLDER, failures
 
 
+# Programs whose collectives are of all kinds.
+EXCHANGING = {"relayouts": "nccl", "partial_values": "peer", "mlp_two_axes": "nccl",
+              "reductions_uneven": "nccl", "megatron_mlp": "peer"}
+
+
 def main():
-    tool, driver, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    tool, driver, nccl, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     for seed, name in enumerate(programs):
@@ -23,6 +29,10 @@ def main():
                 continue
         os.environ["MESHLOOM_STANDIN"] = f"seed={seed}"
         found = failures(tool, path, f"cuda:driver={driver}")
+        if name in EXCHANGING:
+            os.environ["MESHLOOM_STANDIN"] = f"gpus=4,seed={seed}"
+            found += failures(tool, path, f"cuda:driver={driver},nccl={nccl},logical-gpus=2,"
+                                          f"exchange={EXCHANGING[name]}")
         wrong += bool(found)
         print(name, "WRONG" if found else "ok", *(line[:200] for line in found), flush=True)
     print(f"{wrong} programs are wrong")

@@ -51,9 +51,10 @@ bool keepsAddends(const Program &program) {
          std::ranges::any_of(program.results, isPartial);
 }
 
-/// Adds the combinations that a collective may need; the host does others.
+/// Adds the combinations that a collective may need: of flat arrays between
+/// cards, and of values where a caller keeps addends. The host does others.
 void findCombinations(const Program &program, const CollectiveStep &step,
-                      SymbolUses &uses) {
+                      bool keepsAddends, SymbolUses &uses) {
   if (step.kind != CollectiveKind::AllReduce &&
       step.kind != CollectiveKind::ReduceScatter)
     return;
@@ -61,9 +62,12 @@ void findCombinations(const Program &program, const CollectiveStep &step,
     const BufferDecl &target = program.buffers[move.to];
     // Sums of bits are no additions.
     if (target.type != DType::I1 || step.reduce == ReduceKind::And ||
-        step.reduce == ReduceKind::Or)
-      uses.combinations.insert(
-          {target.type, step.reduce, unsigned(target.shape.size())});
+        step.reduce == ReduceKind::Or) {
+      uses.combinations.insert({target.type, step.reduce, 1});
+      if (keepsAddends)
+        uses.combinations.insert(
+            {target.type, step.reduce, unsigned(target.shape.size())});
+    }
   }
 }
 
@@ -73,9 +77,8 @@ void findSymbols(const Program &program, const std::vector<Step> &steps,
     if (auto *dot = std::get_if<DotStep>(&step))
       if (auto kind = ProductKind::of(program, *dot))
         uses.products.insert(*kind);
-    if (auto *collective = std::get_if<CollectiveStep>(&step);
-        collective && keepsAddends(program))
-      findCombinations(program, *collective, uses);
+    if (auto *collective = std::get_if<CollectiveStep>(&step))
+      findCombinations(program, *collective, keepsAddends(program), uses);
     if (auto *kernel = std::get_if<KernelStep>(&step);
         kernel && !kernel->symbol.empty())
       (kernel->library.empty() ? uses.onDevice : uses.onHost)

@@ -1,141 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform cuda on the stand-in driver: results are those of virtual CPUs,
 // failures have the driver's names, and nothing is left behind.
+#include "CUDATest.h"
+
 #include "../../../lib/Runtime/Backends/CUDA/Card.h"
-#include "../TestPrograms.h"
-#include "StandInDriver.h"
-
-#include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Runtime/Platform.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-
-#include <fmt/format.h>
-
-extern "C" meshloom::cuda::DriverResult cuInit(unsigned);
 
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::HasSubstr;
 
 namespace {
-
-/// A step of a model of two layers on N devices: x and labels are cut over
-/// them, and the gradients of weights become sums over all.
-constexpr const char *stepText = R"(
-#mesh = #dtensor.mesh<batch = {0}>
-#rows = #dtensor.layout<#mesh, [batch, *]>
-#full = #dtensor.layout<#mesh, [*, *]>
-func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
-                %v: tensor<10x6xf32, #full> {{dtensor.alias = 0 : i64}},
-                %w: tensor<6x4xf32, #full> {{dtensor.alias = 1 : i64}})
-    -> (tensor<10x6xf32, #full>, tensor<6x4xf32, #full>) {{
-  %h = dtensor.dot_general %x, %v contracting [1] x [0] : (tensor<24x10xf32, #rows>, tensor<10x6xf32, #full>) -> tensor<24x6xf32>
-  %a = dtensor.tanh %h : tensor<24x6xf32>
-  %o = dtensor.dot_general %a, %w contracting [1] x [0] : (tensor<24x6xf32>, tensor<6x4xf32, #full>) -> tensor<24x4xf32>
-  %d = dtensor.subtract %o, %y : (tensor<24x4xf32>, tensor<24x4xf32, #rows>) -> tensor<24x4xf32>
-  %dw = dtensor.dot_general %a, %d contracting [0] x [0] : (tensor<24x6xf32>, tensor<24x4xf32>) -> tensor<6x4xf32>
-  %da = dtensor.dot_general %d, %w contracting [1] x [1] : (tensor<24x4xf32>, tensor<6x4xf32, #full>) -> tensor<24x6xf32>
-  %dv = dtensor.dot_general %x, %da contracting [0] x [0] : (tensor<24x10xf32, #rows>, tensor<24x6xf32>) -> tensor<10x6xf32>
-  %v1 = dtensor.subtract %v, %dv : (tensor<10x6xf32, #full>, tensor<10x6xf32>) -> tensor<10x6xf32, #full>
-  %w1 = dtensor.subtract %w, %dw : (tensor<6x4xf32, #full>, tensor<6x4xf32>) -> tensor<6x4xf32, #full>
-  return %v1, %w1 : tensor<10x6xf32, #full>, tensor<6x4xf32, #full>
-}}
-)";
-
-Compiled compileFor(const std::string &target, const std::string &text) {
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  CompileOptions options;
-  options.machine = *MachineModel::preset("shared-memory");
-  options.target = target;
-  return compile(*module, options).value_or_throw();
-}
-
-std::string platformName(const std::string &options = "") {
-  return fmt::format("cuda:driver={}{}", MESHLOOM_STANDIN_PATH, options);
-}
-
-Result<std::shared_ptr<Client>> clientOf(const std::string &name,
-                                         int64_t devices) {
-  auto found = platform(name);
-  if (!found)
-    return found.error();
-  return (*found)->client(devices);
-}
-
-/// The results of the step of `devices` devices of a platform, `times` times
-/// in a row.
-Result<std::vector<std::vector<float>>>
-runStep(const std::shared_ptr<Client> &client, const std::string &target,
-        int64_t devices, int times = 2) {
-  Compiled compiled =
-      compileFor(target, fmt::format(fmt::runtime(stepText), devices));
-  const Signature signature = compiled.signature();
-  auto executable = client->load(std::move(compiled));
-  if (!executable)
-    return executable.error();
-  std::vector<Array> state;
-  std::vector<std::vector<float>> values;
-  auto argument = [&](size_t index, float first) -> Result<Array> {
-    const ArrayType &type = (*executable)->signature().arguments[index].type;
-    std::vector<float> numbers = counting(elementCount(type.shape), first);
-    for (float &number : numbers)
-      number = std::sin(number) / 4;
-    return Array::fromHost(client, type,
-                           {reinterpret_cast<const char *>(numbers.data()),
-                            numbers.size() * sizeof(float)});
-  };
-  for (size_t i : {2u, 3u}) {
-    auto array = argument(i, float(i));
-    if (!array)
-      return array.error();
-    state.push_back(std::move(*array));
-  }
-  for (int time = 0; time < times; ++time) {
-    std::vector<Array> arguments;
-    for (size_t i : {0u, 1u}) {
-      auto array = argument(i, float(time + 5 * int(i)));
-      if (!array)
-        return array.error();
-      arguments.push_back(std::move(*array));
-    }
-    for (Array &array : state)
-      arguments.push_back(std::move(array));
-    auto results = (*executable)->execute(std::move(arguments));
-    if (!results)
-      return results.error();
-    state = std::move(*results);
-  }
-  for (const Array &array : state) {
-    auto bytes = array.toHost();
-    if (!bytes)
-      return bytes.error();
-    values.push_back(floats(std::move(bytes)));
-  }
-  return values;
-}
-
-class CUDATest : public testing::Test {
-protected:
-  static void begin(const std::string &options = "") {
-    ASSERT_TRUE(standInBegin(options.c_str()));
-    // The backend does so when it loads the driver, which it does once.
-    (void)cuInit(0);
-  }
-  /// The first failure of the step on `devices` logical GPUs.
-  static std::string failure(const std::string &options = "") {
-    auto client = clientOf(platformName(options), 2);
-    if (!client)
-      return client.error().message();
-    auto results = runStep(*client, "cuda", 2);
-    return results ? "" : results.error().message();
-  }
-};
 
 TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
   for (int64_t devices : {1, 8}) {
@@ -257,58 +131,6 @@ TEST_F(CUDATest, LimitsOfLogicalGPUsAreThoseOfTheirCard) {
   EXPECT_THAT(results.error().message(), HasSubstr("2000 bytes may be used"));
 }
 
-// Cards send each other what collectives move by way of the host.
-TEST_F(CUDATest, StepsOnSeveralCardsAreThoseOfVirtualCPUs) {
-  auto expected = runStep(clientOf("cpu", 8).value_or_throw(), "cpu", 8);
-  ASSERT_TRUE(expected) << expected.error().message();
-  for (auto [order, perCard] :
-       {std::pair("gpus=2,order=last", 4), std::pair("gpus=4,seed=4", 2)}) {
-    begin(order);
-    auto client =
-        clientOf(platformName(fmt::format(",logical-gpus={}", perCard)), 8);
-    ASSERT_TRUE(client) << client.error().message();
-    EXPECT_EQ((*client)->devices().back().name, "GPU:7");
-    auto results = runStep(*client, "cuda", 8);
-    ASSERT_TRUE(results) << results.error().message();
-    ASSERT_EQ(results->size(), expected->size());
-    for (size_t r = 0; r < results->size(); ++r)
-      for (size_t i = 0; i < (*results)[r].size(); ++i)
-        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
-    EXPECT_STREQ(standInFault(), "");
-    EXPECT_EQ((*client)->bytesInUse(), 0);
-    *client = nullptr;
-    EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
-  }
-}
-
-// A card's part of what it has all of: columns of two matrices are one copy.
-TEST_F(CUDATest, StridedBoxesAreOneCopy) {
-  constexpr const char *text = R"(
-#mesh = #dtensor.mesh<batch = 2>
-#full = #dtensor.layout<#mesh, [*, *, *]>
-#cut = #dtensor.layout<#mesh, [*, *, batch]>
-func.func @main(%x: tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut> {
-  %0 = dtensor.constraint %x : (tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut>
-  return %0 : tensor<2x4x6xf32, #cut>
-}
-)";
-  begin("gpus=2,order=last");
-  auto client = clientOf(platformName(), 2).value_or_throw();
-  auto executable = client->load(compileFor("cuda", text)).value_or_throw();
-  const std::vector<float> values = counting(48, 1);
-  std::vector<Array> arguments{
-      Array::fromHost(client, executable->signature().arguments[0].type,
-                      {reinterpret_cast<const char *>(values.data()),
-                       values.size() * sizeof(float)})
-          .value_or_throw()};
-  auto results = executable->execute(std::move(arguments));
-  ASSERT_TRUE(results) << results.error().message();
-  EXPECT_EQ(floats(results->front().toHost()), values);
-  EXPECT_EQ(standInCalls("cuMemcpy3DAsync"), 2);
-  EXPECT_EQ(standInCalls("cuMemcpyDtoDAsync"), 0);
-  EXPECT_STREQ(standInFault(), "");
-}
-
 // Addends that an argument keeps are combined by a kernel.
 TEST_F(CUDATest, SumsOfPartsAreKernels) {
   constexpr const char *text = R"(
@@ -346,19 +168,6 @@ func.func @main(%x: tensor<4xf32, #parts>) -> tensor<4xf32, #full> {
   EXPECT_STREQ(standInFault(), "");
 }
 
-// The other cards do not wait for what one that is lost would have sent.
-TEST_F(CUDATest, LostGPUEndsStepsOnSeveralCards) {
-  begin("gpus=2,fail=cuLaunchKernel:3:719");
-  auto client =
-      clientOf(platformName(",logical-gpus=1,memory-limit=9000002"), 2);
-  ASSERT_TRUE(client) << client.error().message();
-  auto results = runStep(*client, "cuda", 2);
-  ASSERT_FALSE(results);
-  EXPECT_THAT(results.error().message(),
-              HasSubstr("cuLaunchKernel fails with CUDA_ERROR_LAUNCH_FAILED"));
-  EXPECT_FALSE(runStep(*client, "cuda", 2));
-}
-
 TEST_F(CUDATest, NoSuchGPU) {
   begin("gpus=2");
   EXPECT_EQ(failure(",card=2"),
@@ -368,10 +177,12 @@ TEST_F(CUDATest, NoSuchGPU) {
 }
 
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
-  EXPECT_EQ(failure(",cards=2"),
-            "the platform cuda takes card=N, logical-gpus=N, "
-            "memory-limit=BYTES, graphs=N and driver=PATH after its name, "
-            "separated by commas, got 'cards=2'");
+  EXPECT_EQ(
+      failure(",cards=2"),
+      "the platform cuda takes card=N, logical-gpus=N, "
+      "memory-limit=BYTES, graphs=N, "
+      "exchange=host|peer|nccl, driver=PATH and nccl=PATH after its name, "
+      "separated by commas, got 'cards=2'");
 }
 
 TEST_F(CUDATest, OlderGPUsAreRefused) {

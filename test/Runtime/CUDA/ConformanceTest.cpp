@@ -25,19 +25,32 @@ template <int graphsFrom> std::shared_ptr<Client> makeGPUs(int64_t devices) {
 }
 
 /// Logical GPUs on two cards, where these can have as many each.
-std::shared_ptr<Client> makeCards(int64_t devices) {
+std::shared_ptr<Client> makeCards(int64_t devices, const char *exchange) {
   static int64_t limit = 1 << 28;
-  return platform(fmt::format("cuda:driver={},memory-limit={},logical-gpus={}",
+  return platform(fmt::format("cuda:driver={},memory-limit={},logical-gpus={},"
+                              "exchange={},nccl={}",
                               MESHLOOM_STANDIN_PATH, ++limit,
-                              devices % 2 ? devices : devices / 2))
+                              devices % 2 ? devices : devices / 2, exchange,
+                              MESHLOOM_STANDIN_NCCL_PATH))
       .value_or_throw()
       ->client(devices)
       .value_or_throw();
 }
+std::shared_ptr<Client> makeCardsByHost(int64_t devices) {
+  return makeCards(devices, "host");
+}
+std::shared_ptr<Client> makeCardsByPeer(int64_t devices) {
+  return makeCards(devices, "peer");
+}
+std::shared_ptr<Client> makeCardsByNCCL(int64_t devices) {
+  return makeCards(devices, "nccl");
+}
 
-const auto clients = testing::Values(ClientMaker{"Graphs", makeGPUs<1>},
-                                     ClientMaker{"Stream", makeGPUs<0>},
-                                     ClientMaker{"Cards", makeCards});
+const auto clients = testing::Values(
+    ClientMaker{"Graphs", makeGPUs<1>}, ClientMaker{"Stream", makeGPUs<0>},
+    ClientMaker{"CardsByHost", makeCardsByHost},
+    ClientMaker{"CardsByPeer", makeCardsByPeer},
+    ClientMaker{"CardsByNCCL", makeCardsByNCCL});
 INSTANTIATE_TEST_SUITE_P(CUDA, Conformance, clients, ClientMaker::nameOf);
 INSTANTIATE_TEST_SUITE_P(CUDA, ClientConformance, clients, ClientMaker::nameOf);
 } // namespace

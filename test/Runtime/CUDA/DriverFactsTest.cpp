@@ -61,6 +61,9 @@ SAME(DeviceAttribute::CapabilityMinor,
      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 SAME(DeviceAttribute::MemoryPools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
 SAME(PoolAttribute::ReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc));
+SAME(PoolAccess().locationType, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME(PoolAccess().flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 SAME(LoadOption::ErrorLog, CU_JIT_ERROR_LOG_BUFFER);
 SAME(LoadOption::ErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 SAME(streamNonBlocking, CU_STREAM_NON_BLOCKING);
@@ -75,6 +78,8 @@ SAME_FIELD(KernelNode, gridX, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
 SAME_FIELD(KernelNode, blockX, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
 SAME_FIELD(KernelNode, sharedBytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
 SAME_FIELD(KernelNode, parameters, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+SAME_FIELD(PoolAccess, device, CUmemAccessDesc, location.id);
+SAME_FIELD(PoolAccess, flags, CUmemAccessDesc, flags);
 static_assert(sizeof(HostNode) == sizeof(CUDA_HOST_NODE_PARAMS));
 SAME_FIELD(HostNode, data, CUDA_HOST_NODE_PARAMS, userData);
 static_assert(sizeof(CopyNode) == sizeof(CUDA_MEMCPY3D));

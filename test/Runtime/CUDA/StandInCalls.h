@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace meshloom::cuda {
 
@@ -55,6 +56,7 @@ DriverResult entered(const char *function, Needs needs, const Call &call) {
 }
 
 /// The same for a call that waits for work, once that is not held back.
+/// `call(driver)` gives no result as long as nothing is ready.
 template <typename Call>
 DriverResult waiting(const char *function, const Call &call) {
   if (!inHostFunction) {
@@ -65,7 +67,29 @@ DriverResult waiting(const char *function, const Call &call) {
           current, DriverResult::LaunchTimeout,
           fmt::format("{} waits for work that is held back", function));
   }
-  return entered(function, Needs::Context, call);
+  std::optional<DriverResult> result;
+  const DriverResult begun =
+      entered(function, Needs::Context, [&](StandIn &driver) {
+        result = call(driver);
+        return DriverResult::Success;
+      });
+  if (begun != DriverResult::Success)
+    return begun;
+  // Others may have to come, whose threads use the driver.
+  const auto began = std::chrono::steady_clock::now();
+  while (!result) {
+    constexpr std::chrono::microseconds pause(20);
+    std::this_thread::sleep_for(pause);
+    std::lock_guard lock(mutex);
+    StandIn &driver = *instance();
+    if (std::chrono::steady_clock::now() - began >
+        std::chrono::milliseconds(driver.options.patience))
+      return driver.lose(
+          current, DriverResult::LaunchTimeout,
+          fmt::format("{} waits in vain: {}", function, driver.missing()));
+    result = call(driver);
+  }
+  return *result;
 }
 
 template <typename Objects, typename Handle>

@@ -240,6 +240,36 @@ DriverResult cuMemPoolSetAttribute(PoolHandle, PoolAttribute attribute,
   });
 }
 
+DriverResult cuDeviceCanAccessPeer(int *isPossible, DeviceNumber device,
+                                   DeviceNumber peer) {
+  return entered("cuDeviceCanAccessPeer", Needs::Begun, [&](StandIn &driver) {
+    for (DeviceNumber number : {device, peer})
+      if (number < 0 || size_t(number) >= driver.contexts.size())
+        return DriverResult::InvalidDevice;
+    *isPossible = device != peer && driver.options.peers;
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuMemPoolSetAccess(PoolHandle pool, const PoolAccess *access,
+                                size_t count) {
+  return entered("cuMemPoolSetAccess", Needs::Begun, [&](StandIn &driver) {
+    auto *owner = reinterpret_cast<ContextObject *>(pool);
+    if (!owner)
+      return DriverResult::InvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      if (access[i].locationType != PoolAccess().locationType ||
+          access[i].flags != PoolAccess().flags ||
+          access[i].device == owner->number)
+        return DriverResult::NotSupported;
+      if (!driver.options.peers)
+        return DriverResult::InvalidDevice;
+      owner->admitted.insert(access[i].device);
+    }
+    return DriverResult::Success;
+  });
+}
+
 DriverResult cuDevicePrimaryCtxRetain(ContextHandle *context,
                                       DeviceNumber device) {
   return entered("cuDevicePrimaryCtxRetain", Needs::Begun,
@@ -285,32 +315,37 @@ DriverResult cuStreamDestroy_v2(StreamHandle stream) {
 }
 
 DriverResult cuStreamSynchronize(StreamHandle stream) {
-  return waiting("cuStreamSynchronize", [&](StandIn &driver) {
-    StreamObject *object = find(driver.streams, stream);
-    if (!object)
-      return DriverResult::InvalidHandle;
-    driver.wait(object->last);
-    return current->lost;
-  });
+  return waiting("cuStreamSynchronize",
+                 [&](StandIn &driver) -> std::optional<DriverResult> {
+                   StreamObject *object = find(driver.streams, stream);
+                   if (!object)
+                     return DriverResult::InvalidHandle;
+                   return driver.wait(object->last)
+                              ? std::optional(current->lost)
+                              : std::nullopt;
+                 });
 }
 
 DriverResult cuEventSynchronize(EventHandle event) {
-  return waiting("cuEventSynchronize", [&](StandIn &driver) {
-    EventObject *object = find(driver.events, event);
-    if (!object)
-      return DriverResult::InvalidHandle;
-    driver.wait(object->task);
-    return current->lost;
-  });
+  return waiting("cuEventSynchronize",
+                 [&](StandIn &driver) -> std::optional<DriverResult> {
+                   EventObject *object = find(driver.events, event);
+                   if (!object)
+                     return DriverResult::InvalidHandle;
+                   return driver.wait(object->task)
+                              ? std::optional(current->lost)
+                              : std::nullopt;
+                 });
 }
 
 DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
                                unsigned) {
   return entered("cuStreamWaitEvent", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
-    EventObject *awaited = find(driver.events, event);
-    if (!object || !awaited)
+    const auto found = driver.events.find(event); // of any GPU
+    if (!object || found == driver.events.end())
       return DriverResult::InvalidHandle;
+    const EventObject *awaited = found->second.get();
     if (!awaited->task || awaited->task->done)
       return DriverResult::Success;
     driver.enqueue(*object, {});
@@ -353,7 +388,7 @@ DriverResult cuEventQuery(EventHandle event) {
       return DriverResult::InvalidHandle;
     // Who asks again and again gets there.
     if (object->task && !object->task->done && !isHeld)
-      driver.runOne();
+      (void)driver.runOne();
     return !object->task || object->task->done ? DriverResult::Success
                                                : DriverResult::NotReady;
   });
@@ -485,6 +520,37 @@ DriverResult cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from,
   });
 }
 
+DriverResult cuMemcpyPeerAsync(DevicePointer to, ContextHandle toContext,
+                               DevicePointer from, ContextHandle fromContext,
+                               size_t bytes, StreamHandle stream) {
+  return entered("cuMemcpyPeerAsync", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    // A GPU copies from its peers: we have no use for others.
+    if (toContext != current || fromContext == current)
+      return DriverResult::NotSupported;
+    if (!fromContext->admitted.contains(current->number))
+      return driver.lose(current, DriverResult::IllegalAddress,
+                         "a copy from a GPU that has not admitted this one");
+    driver.enqueue(
+        *object,
+        {[&driver, toContext, fromContext, to, from, bytes] {
+           for (auto [context, address] :
+                {std::pair(toContext, to), std::pair(fromContext, from)})
+             if (DriverResult bad = driver.checkRange(context, address, bytes,
+                                                      "cuMemcpyPeerAsync");
+                 bad != DriverResult::Success)
+               return bad;
+           std::memcpy(reinterpret_cast<void *>(to),
+                       reinterpret_cast<void *>(from), bytes);
+           return DriverResult::Success;
+         },
+         {}});
+    return DriverResult::Success;
+  });
+}
+
 DriverResult cuMemcpy3DAsync_v2(const CopyNode *copy, StreamHandle stream) {
   return entered("cuMemcpy3DAsync", Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
@@ -580,6 +646,39 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 } // namespace meshloom::cuda
 
 using namespace meshloom::cuda;
+
+DriverResult meshloom::cuda::standInEnqueue(
+    StreamHandle stream, std::function<std::string()> missing,
+    const std::function<std::string(DeviceBytes)> &run) {
+  return entered("a library", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    auto bytesOf = [&driver, context = current](const void *address,
+                                                size_t bytes) {
+      return driver.checkRange(context,
+                               static_cast<DevicePointer>(
+                                   reinterpret_cast<uintptr_t>(address)),
+                               bytes, "an access by a library") ==
+             DriverResult::Success;
+    };
+    driver.enqueue(
+        *object, {[&driver, context = current, bytesOf, run] {
+                    const std::string fault = run(bytesOf);
+                    return fault.empty()
+                               ? context->lost
+                               : driver.lose(context,
+                                             DriverResult::LaunchFailed, fault);
+                  },
+                  {},
+                  std::move(missing)});
+    return DriverResult::Success;
+  });
+}
+
+int meshloom::cuda::standInGPU() {
+  return current ? current->number : -1;
+}
 
 static bool isUsed() {
   std::lock_guard lock(mutex);

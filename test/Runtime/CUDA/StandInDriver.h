@@ -8,18 +8,31 @@
 // and fails where the real one is undefined.
 //
 // The environment variable MESHLOOM_STANDIN has options, separated by commas:
-// gpus=N, memory=BYTES of each GPU, driver=VERSION (12040), capability=N (90),
+// gpus=N, peers=0 (they cannot use each other's memory), patience=MS,
+// memory=BYTES of each GPU, driver=VERSION (12040), capability=N (90),
 // order=first, last or random with seed=N, and fail=FUNCTION:N:RESULT, the
 // number that the N-th call of a function returns.
 #pragma once
 
 #include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
 
+#include <functional>
+#include <string>
+
+namespace meshloom::cuda {
+/// Returns whether bytes are memory of the GPU that a library works on.
+using DeviceBytes = std::function<bool(const void *, size_t)>;
+
+/// For stand-ins of libraries: work in a stream of the current GPU. It begins
+/// when `missing` returns nothing, and returns what is wrong, or nothing.
+DriverResult standInEnqueue(StreamHandle stream,
+                            std::function<std::string()> missing,
+                            const std::function<std::string(DeviceBytes)> &run);
+/// The number of the GPU that this thread speaks of; -1: of none.
+int standInGPU();
+} // namespace meshloom::cuda
+
 extern "C" {
-/// A function of the driver that the backend does not call.
-meshloom::cuda::DriverResult cuStreamWaitEvent(meshloom::cuda::StreamHandle,
-                                               meshloom::cuda::EventHandle,
-                                               unsigned);
 /// Forgets everything and begins anew with these options. False: they are
 /// wrong. Nobody may use the driver at that time, nor handles from before; it
 /// waits some seconds for those who still have a GPU.

@@ -43,6 +43,10 @@ std::optional<StandInOptions> readOptions(std::string_view text) {
       good = readNumber(value, options.capability);
     else if (name == "memory")
       good = readNumber(value, options.memory);
+    else if (name == "patience")
+      good = readNumber(value, options.patience);
+    else if (name == "peers")
+      good = readNumber(value, options.peers);
     else if (name == "seed")
       good = readNumber(value, options.seed);
     else if (name == "fail")

@@ -24,6 +24,9 @@ namespace meshloom::cuda {
 struct Piece {
   std::function<DriverResult()> run;      ///< empty: nothing
   std::set<const void *> hostBlocks = {}; ///< that it uses
+  /// Where it also waits for what is not of this driver: names that, until it
+  /// is there.
+  std::function<std::string()> missing = {};
 };
 
 /// A piece of work that has been asked for; done when nothing waits for it any
@@ -33,8 +36,11 @@ struct Task {
   Piece piece;
   std::vector<std::shared_ptr<Task>> after;
   bool done = false;
-  bool isReady() const {
+  bool isNext() const {
     return std::ranges::all_of(after, [](auto &task) { return task->done; });
+  }
+  bool isReady() const {
+    return isNext() && (!piece.missing || piece.missing().empty());
   }
 };
 
@@ -50,6 +56,7 @@ struct ContextObject {
   };
   std::map<DevicePointer, Allocation> allocations;
   size_t used = 0;
+  std::set<int> admitted; ///< other GPUs that may use its memory
 };
 struct StreamObject {
   ContextObject *context;
@@ -99,6 +106,8 @@ struct WantedFailure {
 struct StandInOptions {
   int gpus = 1, driver = 12040, capability = 90;
   size_t memory = size_t(1) << 30;
+  int patience = 20000; ///< for work that waits for others, in milliseconds
+  int peers = 1;        ///< 0: GPUs cannot use each other's memory
   unsigned seed = 1;
   std::string order = "random";
   std::optional<WantedFailure> fail;
@@ -158,11 +167,14 @@ struct StandIn {
     stream.last = add(stream.context, std::move(piece), std::move(after));
   }
 
-  void runOne() {
+  /// Does one task; false: none is ready.
+  bool runOne() {
     std::vector<size_t> ready;
     for (size_t i = 0; i < pending.size(); ++i)
       if (pending[i]->isReady())
         ready.push_back(i);
+    if (ready.empty())
+      return false;
     const size_t index = options.order == "first" ? ready.front()
                          : options.order == "last"
                              ? ready.back()
@@ -174,10 +186,22 @@ struct StandIn {
     task->done = true;
     task->after.clear();
     task->piece = {};
+    return true;
   }
-  void wait(const std::shared_ptr<Task> &task) {
+  /// Returns whether the task has been done; if not, nothing is ready.
+  bool wait(const std::shared_ptr<Task> &task) {
     while (task && !task->done)
-      runOne();
+      if (!runOne())
+        return false;
+    return true;
+  }
+  /// Names what the tasks that would be next wait for.
+  std::string missing() const {
+    std::string text;
+    for (const auto &task : pending)
+      if (task->isNext() && task->piece.missing)
+        text += (text.empty() ? "" : "; ") + task->piece.missing();
+    return text;
   }
 
   /// The page-locked block that has these bytes, or null.

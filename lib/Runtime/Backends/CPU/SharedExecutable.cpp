@@ -173,7 +173,7 @@ std::vector<int64_t> SharedExecutable::prepareExchanges() {
   bytes.reserve(graph.exchanges.size());
   calls = exchangeCalls(graph);
   for (const ExchangeCall &call : calls)
-    bytes.push_back(call.stagingBytes());
+    bytes.push_back(call.layout.stagingBytes);
   return bytes;
 }
 
@@ -493,8 +493,8 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
       profiled->event(ProfileEvent::Kind::Step, work.step, begin);
   event.worker = cpus.workers.index();
   if (work.kind == Work::Kind::Arrival) {
-    event.bytes = calls[work.exchange].bytes();
-    event.flops = calls[work.exchange].combinations();
+    event.bytes = calls[work.exchange].layout.moved;
+    event.flops = calls[work.exchange].layout.combinations();
   }
   profiled->profiler().add(std::move(event));
 }

@@ -12,9 +12,10 @@ static constexpr std::string_view ptxCode = "ptx";
 
 CUDAClient::CUDAClient(std::shared_ptr<Card> card,
                        const std::vector<int64_t> &numbers, int64_t graphsFrom,
-                       std::shared_ptr<Communicator> messages)
-    : PlanClient(/*cores=*/1), card(std::move(card)), graphsFrom(graphsFrom),
-      messages(std::move(messages)) {
+                       std::shared_ptr<Communicator> messages,
+                       std::shared_ptr<CardLink> link)
+    : PlanClient(/*cores=*/1), card(std::move(card)), link(std::move(link)),
+      graphsFrom(graphsFrom), messages(std::move(messages)) {
   for (int64_t number : numbers)
     deviceList.push_back({number, fmt::format("GPU:{}", number)});
 }
@@ -41,13 +42,18 @@ CUDAClient::read(size_t, const plan::Block &block, int64_t bytes) {
 }
 
 Result<Event>
-CUDAClient::whenDone(std::function<Status(const Status &)> outcome) {
+CUDAClient::whenDone(std::function<Status(const Status &)> outcome,
+                     std::optional<CardLink::Messages> messages) {
   Result<EventHandle> mark = card->mark();
   if (!mark)
     return mark.error();
   LaunchQueue::Launch wait;
-  wait.run = [card = card, mark = *mark, outcome = std::move(outcome)] {
-    const Status ended = outcome(card->wait(mark));
+  wait.run = [card = card, link = link, mark = *mark, messages,
+              outcome = std::move(outcome)] {
+    const Status transferred =
+        messages ? link->endRun(mark, *messages) : Success();
+    const Status done = card->wait(mark);
+    const Status ended = outcome(transferred ? done : transferred);
     return ended ? Event() : Event::failed(ended.error());
   };
   return waiting.launch(std::move(wait));

@@ -3,7 +3,7 @@
 // and how its straight programs are loaded.
 #pragma once
 
-#include "Card.h"
+#include "CardLink.h"
 
 #include "meshloom/Core/DeviceCode.h"
 #include "meshloom/Runtime/Plan/Load.h"
@@ -13,10 +13,12 @@ namespace meshloom::cuda {
 class CUDAClient : public plan::PlanClient {
 public:
   /// `graphsFrom`: programs of as many pieces of work are graphs; 0: none is.
-  /// `messages`: to the other cards of a mesh; null: there are none.
+  /// `messages`: to the other cards of a mesh; null: there are none. `link`:
+  /// to them likewise; null: data goes by way of the host.
   CUDAClient(std::shared_ptr<Card> card, const std::vector<int64_t> &numbers,
              int64_t graphsFrom,
-             std::shared_ptr<Communicator> messages = nullptr);
+             std::shared_ptr<Communicator> messages = nullptr,
+             std::shared_ptr<CardLink> link = nullptr);
   std::string_view platform() const override { return "cuda"; }
   std::span<const Device> devices() const override { return deviceList; }
   int64_t bytesInUse() const override { return card->bytesInUse(); }
@@ -37,10 +39,12 @@ public:
 
   /// The event of the work that the card has been asked for so far. `outcome`
   /// says what it ends with: it gets whether the card has done the work, in a
-  /// thread that waits for the card.
-  Result<Event> whenDone(std::function<Status(const Status &)> outcome);
+  /// thread that waits for the card. `messages`: of a run of the link.
+  Result<Event> whenDone(std::function<Status(const Status &)> outcome,
+                         std::optional<CardLink::Messages> messages);
 
   const std::shared_ptr<Card> card;
+  const std::shared_ptr<CardLink> link;
   const int64_t graphsFrom;
 
 protected:

@@ -3,9 +3,11 @@
 // several. After the name come options:
 // "cuda:card=1,memory-limit=1000000,driver=/path/libcuda.so.1".
 #include "CUDAClient.h"
+#include "NCCL.h"
 
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/ThreadedProcesses.h"
+#include "meshloom/Runtime/PlatformProcesses.h"
 #include "meshloom/Runtime/PlatformRegistry.h"
 
 #include <algorithm>
@@ -21,6 +23,8 @@ namespace {
 using namespace cuda;
 
 constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
+constexpr const char *ncclVariable = "MESHLOOM_NCCL";
+constexpr const char *standardDriver = "libcuda.so.1";
 
 struct PlatformOptions {
   int64_t card = -1; ///< the only one that is used; -1: all of them are
@@ -28,7 +32,11 @@ struct PlatformOptions {
   int64_t graphsFrom = 3; ///< fewer launches take no longer by themselves
   /// The logical GPUs that each card is; 0: nobody has said it.
   int64_t logicalGPUs = 0;
+  /// How cards exchange data: "host", "peer" or "nccl"; empty: by NCCL where it
+  /// is there, else as directly as they can.
+  std::string exchange;
   std::string driver;
+  std::string nccl; ///< empty: there is none for this driver
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
@@ -36,10 +44,19 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   Status read = readPlatformOptions(
       text,
       "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
-      "graphs=N and driver=PATH",
+      "graphs=N, exchange=host|peer|nccl, driver=PATH and nccl=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
+          return true;
+        }
+        if (name == "nccl" && value && !value->empty()) {
+          options.nccl = *value;
+          return true;
+        }
+        if (name == "exchange" &&
+            (value == "host" || value == "peer" || value == "nccl")) {
+          options.exchange = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
@@ -53,7 +70,14 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
     return read.error();
   if (options.driver.empty()) {
     const char *path = std::getenv(driverVariable);
-    options.driver = path && *path ? path : "libcuda.so.1";
+    options.driver = path && *path ? path : standardDriver;
+  }
+  if (options.nccl.empty()) {
+    const char *path = std::getenv(ncclVariable);
+    // NCCL itself works with the standard driver.
+    options.nccl = path && *path                      ? path
+                   : options.driver == standardDriver ? "libnccl.so.2"
+                                                      : "";
   }
   return options;
 }
@@ -66,7 +90,10 @@ public:
   explicit Cards(PlatformOptions options) : options(std::move(options)) {}
   Result<std::vector<PlatformDevice>> list();
   Status configure(int64_t physical, const std::vector<int64_t> &limits);
-  Result<std::shared_ptr<Client>> client(const std::vector<int64_t> &numbers);
+  /// `processes` may be null.
+  Result<std::shared_ptr<Client>>
+  client(const std::vector<int64_t> &numbers,
+         const std::shared_ptr<PlatformProcesses> &processes);
 
 private:
   /// The cards, as the driver numbers them.
@@ -78,6 +105,19 @@ private:
   /// The card of each logical GPU.
   Result<std::vector<int>> cardsOf(const std::vector<int64_t> &logical);
   Result<std::shared_ptr<Card>> open(int card);
+  Result<std::shared_ptr<Client>> join(std::span<const int> used,
+                                       int64_t perCard,
+                                       std::shared_ptr<Client> alone);
+  Result<std::shared_ptr<Client>>
+  clientOfProcess(std::shared_ptr<Card> card,
+                  const std::vector<int64_t> &logical,
+                  PlatformProcesses &processes);
+  /// NCCL; null where it is not to be used, or need not be and is not there.
+  Result<const NCCL *> nccl() const;
+  /// The links of cards to each other; null where data goes by way of the host.
+  Result<std::vector<std::shared_ptr<CardLink>>>
+  links(std::span<const std::shared_ptr<Card>> used,
+        std::span<const std::shared_ptr<Communicator>> messages) const;
 
   const PlatformOptions options;
   std::mutex mutex; ///< of what is below
@@ -201,7 +241,8 @@ Result<std::shared_ptr<Card>> Cards::open(int card) {
 }
 
 Result<std::shared_ptr<Client>>
-Cards::client(const std::vector<int64_t> &logical) {
+Cards::client(const std::vector<int64_t> &logical,
+              const std::shared_ptr<PlatformProcesses> &processes) {
   if (logical.empty())
     return Error("a client of the platform cuda needs at least one GPU");
   std::lock_guard lock(mutex);
@@ -220,31 +261,115 @@ Cards::client(const std::vector<int64_t> &logical) {
           "card "
           "after the other; of its {} devices, number {} is GPU:{} on GPU {}",
           logical.size(), i, logical[i], (*owners)[i]));
-  auto make = [&](int number, const std::vector<int64_t> &devices,
-                  std::shared_ptr<Communicator> messages)
-      -> Result<std::shared_ptr<Client>> {
-    Result<std::shared_ptr<Card>> card = open(number);
-    if (!card)
-      return card.error();
-    return std::shared_ptr<Client>(std::make_shared<CUDAClient>(
-        std::move(*card), devices, options.graphsFrom, std::move(messages)));
-  };
-  Result<std::shared_ptr<Client>> alone = make(used.front(), logical, nullptr);
-  if (!alone || used.size() == 1)
-    return alone;
-  // Each card counts its own devices from 0.
-  std::vector<int64_t> inCard(perCard);
+  Result<std::shared_ptr<Card>> first = open(used.front());
+  if (!first)
+    return first.error();
+  if (processes)
+    return clientOfProcess(std::move(*first), logical, *processes);
+  const auto alone = std::make_shared<CUDAClient>(std::move(*first), logical,
+                                                  options.graphsFrom);
+  if (used.size() == 1)
+    return std::shared_ptr<Client>(alone);
+  return join(used, int64_t(perCard), alone);
+}
+
+Result<const NCCL *> Cards::nccl() const {
+  if (options.exchange == "host" || options.exchange == "peer")
+    return nullptr;
+  const bool isWanted = options.exchange == "nccl";
+  if (options.nccl.empty())
+    return isWanted ? Result<const NCCL *>(Error(fmt::format(
+                          "exchange=nccl needs NCCL for the driver '{}': name "
+                          "it with the option nccl=PATH",
+                          options.driver)))
+                    : nullptr;
+  Result<const NCCL *> library = NCCL::load(options.nccl);
+  return library || isWanted ? library : nullptr;
+}
+
+/// All processes use NCCL, or none does.
+Result<std::shared_ptr<Client>>
+Cards::clientOfProcess(std::shared_ptr<Card> card,
+                       const std::vector<int64_t> &logical,
+                       PlatformProcesses &processes) {
+  if (options.exchange == "peer")
+    return Error("cards of several processes are no peers: the option exchange "
+                 "takes host or nccl there");
+  Result<const NCCL *> library = nccl();
+  if (!library)
+    return library.error();
+  constexpr std::chrono::seconds patience(60);
+  const std::string statement = *library ? "NCCL" : "the host";
+  auto statements = processes.part("cuda")->gather(
+      "exchange", int(processes.rank()), int(processes.size()), statement,
+      patience);
+  if (!statements)
+    return statements.error();
+  const bool isCommon =
+      std::ranges::count(*statements, statement) == std::ssize(*statements);
+  if (!isCommon && !options.exchange.empty())
+    return Error(fmt::format("all processes exchange data in one way, and rank "
+                             "{} does by {}, rank 0 by {}: give them the same "
+                             "option exchange",
+                             processes.rank(), statement, statements->front()));
+  std::shared_ptr<CardLink> link;
+  if (*library && isCommon)
+    link = makeNCCLLink(**library, card, processes.communicator());
+  return std::shared_ptr<Client>(
+      std::make_shared<CUDAClient>(std::move(card), logical, options.graphsFrom,
+                                   processes.communicator(), std::move(link)));
+}
+
+Result<std::vector<std::shared_ptr<CardLink>>>
+Cards::links(std::span<const std::shared_ptr<Card>> used,
+             std::span<const std::shared_ptr<Communicator>> messages) const {
+  std::vector<std::shared_ptr<CardLink>> links(used.size());
+  if (options.exchange == "host")
+    return links;
+  Result<const NCCL *> library = nccl();
+  if (!library)
+    return library.error();
+  if (*library) {
+    for (size_t i = 0; i < used.size(); ++i)
+      links[i] = makeNCCLLink(**library, used[i], messages[i]);
+    return links;
+  }
+  for (size_t i = 0; i < used.size(); ++i) {
+    auto link = makePeerLink(used[i], used, messages[i]);
+    if (!link && options.exchange.empty())
+      return std::vector<std::shared_ptr<CardLink>>(used.size());
+    if (!link)
+      return link.error();
+    links[i] = std::move(*link);
+  }
+  return links;
+}
+
+/// Each card counts its own devices from 0.
+Result<std::shared_ptr<Client>> Cards::join(std::span<const int> used,
+                                            int64_t perCard,
+                                            std::shared_ptr<Client> alone) {
+  std::vector<int64_t> inCard(static_cast<size_t>(perCard));
   std::iota(inCard.begin(), inCard.end(), 0);
   const auto transports = makeInProcessTransports(int(used.size()));
-  std::vector<std::shared_ptr<Client>> clients;
+  std::vector<std::shared_ptr<Card>> opened;
+  std::vector<std::shared_ptr<Communicator>> messages;
   for (size_t i = 0; i < used.size(); ++i) {
-    auto client =
-        make(used[i], inCard, std::make_shared<Communicator>(transports[i]));
-    if (!client)
-      return client;
-    clients.push_back(std::move(*client));
+    Result<std::shared_ptr<Card>> card = open(used[i]);
+    if (!card)
+      return card.error();
+    opened.push_back(std::move(*card));
+    messages.push_back(std::make_shared<Communicator>(transports[i]));
   }
-  return plan::joinProcesses(std::move(clients), std::move(*alone));
+  auto linked = links(opened, messages);
+  if (!linked)
+    return linked.error();
+  std::vector<std::shared_ptr<Client>> clients;
+  for (size_t i = 0; i < used.size(); ++i)
+    clients.push_back(
+        std::make_shared<CUDAClient>(opened[i], inCard, options.graphsFrom,
+                                     messages[i], std::move((*linked)[i])));
+  return plan::joinProcesses(std::move(clients), std::move(alone));
 }
 
 } // namespace
@@ -254,15 +379,18 @@ Result<std::shared_ptr<Platform>> cudaPlatform(const std::string &name,
   Result<PlatformOptions> options = parseOptions(argument);
   if (!options)
     return options.error();
+  // Processes that run programs together have a card each, which they name.
+  const bool spansProcesses = options->card >= 0;
   auto cards = std::make_shared<Cards>(std::move(*options));
   return virtualPlatform(
       name, "",
       {.type = "GPU",
        .target = "cuda",
+       .spansProcesses = spansProcesses,
        .makeClient =
            [cards](const std::vector<int64_t> &numbers,
-                   const std::shared_ptr<PlatformProcesses> &) {
-             return cards->client(numbers);
+                   const std::shared_ptr<PlatformProcesses> &processes) {
+             return cards->client(numbers, processes);
            },
        .listed = [cards] { return cards->list(); },
        .configure =

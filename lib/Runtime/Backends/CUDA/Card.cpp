@@ -342,11 +342,64 @@ Status Card::wait(EventHandle mark) {
   (void)driver.cuCtxSetCurrent(context);
   const Status done =
       check(driver.cuEventSynchronize(mark), "cuEventSynchronize");
-  {
-    std::lock_guard lock(mutex);
-    freeMarks.push_back(mark);
-  }
+  giveBack(mark);
   return done ? enter() : done;
+}
+
+void Card::giveBack(EventHandle mark) {
+  std::lock_guard lock(mutex);
+  freeMarks.push_back(mark);
+}
+
+Result<bool> Card::isOver(EventHandle mark) {
+  if (Status ok = enter(); !ok)
+    return ok.error();
+  const DriverResult result = driver.cuEventQuery(mark);
+  if (result == DriverResult::NotReady)
+    return false;
+  if (Status ok = check(result, "cuEventQuery"); !ok)
+    return ok.error();
+  return true;
+}
+
+Status Card::waitInStream(EventHandle mark) {
+  if (Status ok = enter(); !ok)
+    return ok;
+  return check(driver.cuStreamWaitEvent(stream, mark, 0), "cuStreamWaitEvent");
+}
+
+Status Card::copyFromPeer(char *to, const char *from, ContextHandle peer,
+                          int64_t bytes) {
+  if (bytes == 0)
+    return Success();
+  if (Status ok = enter(); !ok)
+    return ok;
+  return check(driver.cuMemcpyPeerAsync(pointerTo(to), context, pointerTo(from),
+                                        peer, size_t(bytes), stream),
+               "cuMemcpyPeerAsync");
+}
+
+Status Card::admit(const Card &peer) {
+  int isPossible = 0;
+  if (Status ok = enter(); !ok)
+    return ok;
+  if (Status ok =
+          check(driver.cuDeviceCanAccessPeer(&isPossible, peer.device, device),
+                "cuDeviceCanAccessPeer");
+      !ok)
+    return ok;
+  if (!isPossible)
+    return Error(
+        fmt::format("{} cannot read the memory of {}", peer.text, text),
+        ErrorCode::UNIMPLEMENTED);
+  PoolHandle pool = nullptr;
+  if (Status ok = check(driver.cuDeviceGetDefaultMemPool(&pool, device),
+                        "cuDeviceGetDefaultMemPool");
+      !ok)
+    return ok;
+  const PoolAccess access{.device = peer.device};
+  return check(driver.cuMemPoolSetAccess(pool, &access, 1),
+               "cuMemPoolSetAccess");
 }
 
 Result<std::shared_ptr<const Kernels>> Card::compile(const std::string &ptx) {

@@ -73,6 +73,28 @@ public:
   /// of it did.
   Status wait(EventHandle mark);
 
+  /// Takes a mark back that nobody waits for any more.
+  void giveBack(EventHandle mark);
+
+  // For links between cards.
+  /// Makes the card the one that the calling thread speaks of. Fails where it
+  /// is lost.
+  Status enter();
+  /// Work that is asked for later begins when work before a mark of any card
+  /// has been done.
+  Status waitInStream(EventHandle mark);
+  /// Copies from memory of the card that `peer` is the context of.
+  Status copyFromPeer(char *to, const char *from, ContextHandle peer,
+                      int64_t bytes);
+  /// Lets another card of the process copy from the memory of this one. Fails
+  /// where the driver does not.
+  Status admit(const Card &peer);
+  ContextHandle contextHandle() const { return context; }
+  StreamHandle streamHandle() const { return stream; }
+  /// Returns whether the work in front of a mark has been done; fails where
+  /// some of it did.
+  Result<bool> isOver(EventHandle mark);
+
   /// Compiles PTX. Fails with what the driver's compiler says of it.
   Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
 
@@ -81,9 +103,6 @@ private:
   friend class Kernels;
   explicit Card(const Driver &driver) : driver(driver) {}
   Status start(int number, int64_t memoryLimit);
-  /// Makes the card the one that the calling thread speaks of. Fails where it
-  /// is lost.
-  Status enter();
   Status check(DriverResult result, std::string_view function);
   Error outOfMemory(int64_t bytes);
   void release(char *block, int64_t bytes);

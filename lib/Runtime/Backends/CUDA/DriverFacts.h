@@ -47,6 +47,13 @@ enum class DeviceAttribute : int {
 enum class PoolAttribute : int { ReleaseThreshold = 4 };
 enum class LoadOption : int { ErrorLog = 5, ErrorLogBytes = 6 };
 
+/// The right of a device to read and write the memory of a pool.
+struct PoolAccess {
+  int locationType = 1; ///< a device
+  int device;
+  int flags = 3;
+};
+
 /// Flags of cuStreamCreate: it does not wait for the default stream.
 inline constexpr unsigned streamNonBlocking = 1;
 /// Flags of cuEventCreate: it measures no times.

@@ -11,8 +11,8 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
-std::optional<int64_t> ExchangeCall::Array::solid(int64_t slot,
-                                                  const Box &box) const {
+std::optional<int64_t> ExchangeLayout::Array::solid(int64_t slot,
+                                                    const Box &box) const {
   const Shape strides = rowMajorStrides(where.extent);
   int64_t element = slot * where.count();
   bool partial = false; // a dim behind is not there in full
@@ -25,13 +25,13 @@ std::optional<int64_t> ExchangeCall::Array::solid(int64_t slot,
   return element * width;
 }
 
-int64_t ExchangeCall::stage(int64_t bytes) {
-  const int64_t offset = staging;
-  staging += (bytes + 63) / 64 * 64;
+int64_t ExchangeLayout::stage(int64_t bytes) {
+  const int64_t offset = stagingBytes;
+  stagingBytes += (bytes + 63) / 64 * 64;
   return offset;
 }
 
-ExchangeCall::ExchangeCall(const StepGraph &graph, const Exchange &exchange)
+ExchangeLayout::ExchangeLayout(const StepGraph &graph, const Exchange &exchange)
     : move(exchange.move), type(exchange.type), reduce(exchange.reduce) {
   auto arrayOf = [&](unsigned buffer) {
     const GraphBuffer &array = graph.buffers[buffer];
@@ -80,7 +80,7 @@ ExchangeCall::ExchangeCall(const StepGraph &graph, const Exchange &exchange)
   scratch = stage(most);
 }
 
-int64_t ExchangeCall::combinations() const {
+int64_t ExchangeLayout::combinations() const {
   if (!move.group.empty())
     return whole / int64_t(move.group.size()) *
            (int64_t(move.group.size()) - 1);
@@ -90,50 +90,8 @@ int64_t ExchangeCall::combinations() const {
   return count;
 }
 
-void ExchangeCall::pack(const Memory &memory) const {
-  for (size_t m = 0; m < sends.size(); ++m) {
-    if (sends[m].direct)
-      continue;
-    char *to = memory.staging + sends[m].offset;
-    for (const ExchangePlan::Part &part : move.exchange.sends[m].parts) {
-      copyBox({to, part.box}, source.view(memory.from, part.slot), part.box,
-              source.width);
-      to += part.box.count() * source.width;
-    }
-  }
-}
-
-void ExchangeCall::begin(Communicator &communicator, uint64_t tag,
-                         TransferTimeout timeout, const Memory &memory) {
-  if (!move.group.empty()) {
-    done = whole ? communicator.allReduce(move.group, tag, type, reduce,
-                                          memory.to, whole, timeout)
-                 : Event();
-    return;
-  }
-  pack(memory);
-  std::vector<Communicator::Outgoing> outgoing;
-  std::vector<Communicator::Incoming> incoming;
-  outgoing.reserve(sends.size());
-  incoming.reserve(receives.size());
-  for (const Transfer &send : sends)
-    outgoing.push_back(
-        {send.peer,
-         {(send.direct ? memory.from : memory.staging) + send.offset,
-          size_t(send.bytes)}});
-  for (const Transfer &receive : receives)
-    incoming.push_back(
-        {receive.peer,
-         {(receive.direct ? memory.to : memory.staging) + receive.offset,
-          size_t(receive.bytes)}});
-  done = outgoing.empty() && incoming.empty()
-             ? Event()
-             : communicator.exchange(tag, outgoing, incoming, timeout);
-}
-
-/// The array that a source is a box of.
-ArrayView ExchangeCall::sourceView(const ExchangePlan::Source &piece,
-                                   const Memory &memory) const {
+ArrayView ExchangeLayout::sourceView(const ExchangePlan::Source &piece,
+                                     const Memory &memory) const {
   if (piece.message < 0)
     return source.view(memory.from, piece.slot);
   return {memory.staging + receives[size_t(piece.message)].offset +
@@ -141,67 +99,111 @@ ArrayView ExchangeCall::sourceView(const ExchangePlan::Source &piece,
           piece.box};
 }
 
-void ExchangeCall::fill(const ExchangePlan::Target &part,
-                        const Memory &memory) const {
-  const ArrayView to = target.view(memory.to, part.slot);
-  if (!combines) {
-    for (const auto &sources : part.addends)
-      for (const ExchangePlan::Source &piece : sources)
-        if (piece.message < 0 || !receives[size_t(piece.message)].direct)
-          copyBox(to, sourceView(piece, memory), piece.box, target.width);
+void ExchangeCall::pack(const Memory &memory) const {
+  for (size_t m = 0; m < layout.sends.size(); ++m) {
+    if (layout.sends[m].direct)
+      continue;
+    char *to = memory.staging + layout.sends[m].offset;
+    for (const ExchangePlan::Part &part : layout.move.exchange.sends[m].parts) {
+      copyBox({to, part.box}, layout.source.view(memory.from, part.slot),
+              part.box, layout.source.width);
+      to += part.box.count() * layout.source.width;
+    }
+  }
+}
+
+void ExchangeCall::begin(Communicator &communicator, uint64_t tag,
+                         TransferTimeout timeout, const Memory &memory) {
+  if (!layout.move.group.empty()) {
+    done = layout.whole
+               ? communicator.allReduce(layout.move.group, tag, layout.type,
+                                        layout.reduce, memory.to, layout.whole,
+                                        timeout)
+               : Event();
     return;
   }
-  const int64_t bytes = part.box.count() * target.width;
-  char *free = memory.staging + scratch;
+  pack(memory);
+  std::vector<Communicator::Outgoing> outgoing;
+  std::vector<Communicator::Incoming> incoming;
+  outgoing.reserve(layout.sends.size());
+  incoming.reserve(layout.receives.size());
+  for (const ExchangeLayout::Transfer &send : layout.sends)
+    outgoing.push_back(
+        {send.peer, {layout.outgoing(send, memory), size_t(send.bytes)}});
+  for (const ExchangeLayout::Transfer &receive : layout.receives)
+    incoming.push_back(
+        {receive.peer,
+         {layout.incoming(receive, memory), size_t(receive.bytes)}});
+  done = outgoing.empty() && incoming.empty()
+             ? Event()
+             : communicator.exchange(tag, outgoing, incoming, timeout);
+}
+
+void ExchangeCall::fill(const ExchangePlan::Target &part,
+                        const Memory &memory) const {
+  const ArrayView to = layout.target.view(memory.to, part.slot);
+  if (!layout.combines) {
+    for (const auto &sources : part.addends)
+      for (const ExchangePlan::Source &piece : sources)
+        if (piece.message < 0 || !layout.receives[size_t(piece.message)].direct)
+          copyBox(to, layout.sourceView(piece, memory), piece.box,
+                  layout.target.width);
+    return;
+  }
+  const int64_t bytes = part.box.count() * layout.target.width;
+  char *free = memory.staging + layout.scratch;
   std::vector<const void *> addends;
   for (const auto &sources : part.addends) {
     const ExchangePlan::Source &first = sources.front();
     if (sources.size() == 1 && first.message >= 0) {
-      addends.push_back(sourceView(first, memory).data);
+      addends.push_back(layout.sourceView(first, memory).data);
       continue;
     }
     std::optional<int64_t> offset;
     if (sources.size() == 1)
-      offset = source.solid(first.slot, first.box);
+      offset = layout.source.solid(first.slot, first.box);
     if (offset) {
       addends.push_back(memory.from + *offset);
       continue;
     }
     for (const ExchangePlan::Source &piece : sources)
-      copyBox({free, part.box}, sourceView(piece, memory), piece.box,
-              target.width);
+      copyBox({free, part.box}, layout.sourceView(piece, memory), piece.box,
+              layout.target.width);
     addends.push_back(free);
     free += bytes;
   }
-  const std::optional<int64_t> offset = target.solid(part.slot, part.box);
+  const std::optional<int64_t> offset =
+      layout.target.solid(part.slot, part.box);
   char *result = offset ? memory.to + *offset : free;
-  combine(reduce, type, result, addends, part.box.count());
+  combine(layout.reduce, layout.type, result, addends, part.box.count());
   if (!offset)
-    copyBox(to, {result, part.box}, part.box, target.width);
+    copyBox(to, {result, part.box}, part.box, layout.target.width);
 }
 
 Status ExchangeCall::end(Communicator &communicator,
                          const Memory &memory) const {
   if (Status ok = communicator.wait(done); !ok)
     return ok;
-  if (move.group.empty())
-    for (const ExchangePlan::Target &part : move.exchange.targets)
+  if (layout.move.group.empty())
+    for (const ExchangePlan::Target &part : layout.move.exchange.targets)
       fill(part, memory);
   return Success();
 }
 
 bool ExchangeCall::isFinite(const Memory &memory) const {
   constexpr int64_t one = 1;
-  if (!move.group.empty())
-    return whole == 0 || !hasNonFinite(type, memory.to, &whole, &one, 1);
-  const Shape strides = rowMajorStrides(target.where.extent);
+  if (!layout.move.group.empty())
+    return layout.whole == 0 ||
+           !hasNonFinite(layout.type, memory.to, &layout.whole, &one, 1);
+  const Shape strides = rowMajorStrides(layout.target.where.extent);
   return std::ranges::none_of(
-      move.exchange.targets, [&](const ExchangePlan::Target &part) {
-        int64_t element = part.slot * target.where.count();
+      layout.move.exchange.targets, [&](const ExchangePlan::Target &part) {
+        int64_t element = part.slot * layout.target.where.count();
         for (size_t d = 0; d < strides.size(); ++d)
-          element += (part.box.offset[d] - target.where.offset[d]) * strides[d];
-        return hasNonFinite(type, memory.to + element * target.width,
-                            part.box.extent.data(), strides.data(),
-                            unsigned(strides.size()));
+          element +=
+              (part.box.offset[d] - layout.target.where.offset[d]) * strides[d];
+        return hasNonFinite(
+            layout.type, memory.to + element * layout.target.width,
+            part.box.extent.data(), strides.data(), unsigned(strides.size()));
       });
 }

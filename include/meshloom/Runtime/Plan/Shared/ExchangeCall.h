@@ -13,34 +13,14 @@
 
 namespace meshloom::plan {
 
-class ExchangeCall {
-public:
-  ExchangeCall(const StepGraph &graph, const Exchange &exchange);
+/// Where the parts of an exchange are in memory.
+struct ExchangeLayout {
+  ExchangeLayout(const StepGraph &graph, const Exchange &exchange);
 
-  /// Bytes that it needs from its beginning to its end.
-  int64_t stagingBytes() const { return staging; }
-
-  /// Where its memory is in one run.
+  /// The memory of an exchange in one run.
   struct Memory {
     char *from, *to, *staging;
   };
-  /// Does not wait.
-  void begin(Communicator &communicator, uint64_t tag, TransferTimeout timeout,
-             const Memory &memory);
-  /// Waits; fails with what the exchange ended with.
-  Status end(Communicator &communicator, const Memory &memory) const;
-  /// Waits until memory is no longer used, after an abort.
-  void abandon(Communicator &communicator) const {
-    (void)communicator.wait(done);
-  }
-  /// Returns whether what it has left in the target is finite.
-  bool isFinite(const Memory &memory) const;
-  /// Elements of results that it makes of addends, less than those.
-  int64_t combinations() const;
-  /// Bytes that this process sends and receives.
-  int64_t bytes() const { return moved; }
-
-private:
   /// An array here; its addends lie behind one another.
   struct Array {
     Box where;
@@ -58,20 +38,61 @@ private:
     bool direct;
     int64_t offset;
   };
+  char *outgoing(const Transfer &send, const Memory &memory) const {
+    return (send.direct ? memory.from : memory.staging) + send.offset;
+  }
+  char *incoming(const Transfer &receive, const Memory &memory) const {
+    return (receive.direct ? memory.to : memory.staging) + receive.offset;
+  }
+  /// The array that a source is a box of.
+  ArrayView sourceView(const ExchangePlan::Source &piece,
+                       const Memory &memory) const;
+  /// Elements of results that it makes of addends, less than those.
+  int64_t combinations() const;
+
+  PlannedMove move;
+  DType type;
+  ReduceKind reduce;
+  Array source, target;
+  std::vector<Transfer> sends, receives; ///< by the messages of the plan
+  bool combines = false;                 ///< some target has several addends
+  int64_t whole = 0; ///< elements of all that a group sums
+  /// Bytes that it needs from its beginning to its end.
+  int64_t stagingBytes = 0;
+  /// Where room in them is for the addends of any target and their result.
+  int64_t scratch = 0;
+  int64_t moved = 0; ///< bytes that this process sends and receives
+
+private:
   int64_t stage(int64_t bytes);
+};
+
+/// Runs on memory of the host.
+class ExchangeCall {
+public:
+  using Memory = ExchangeLayout::Memory;
+
+  ExchangeCall(const StepGraph &graph, const Exchange &exchange)
+      : layout(graph, exchange) {}
+
+  /// Does not wait.
+  void begin(Communicator &communicator, uint64_t tag, TransferTimeout timeout,
+             const Memory &memory);
+  /// Waits; fails with what the exchange ended with.
+  Status end(Communicator &communicator, const Memory &memory) const;
+  /// Waits until memory is no longer used, after an abort.
+  void abandon(Communicator &communicator) const {
+    (void)communicator.wait(done);
+  }
+  /// Returns whether what it has left in the target is finite.
+  bool isFinite(const Memory &memory) const;
+
+  const ExchangeLayout layout;
+
+private:
   void pack(const Memory &memory) const;
   void fill(const ExchangePlan::Target &target, const Memory &memory) const;
-  ArrayView sourceView(const ExchangePlan::Source &source,
-                       const Memory &memory) const;
 
-  const PlannedMove move;
-  const DType type;
-  const ReduceKind reduce;
-  Array source, target;
-  std::vector<Transfer> sends, receives;
-  bool combines = false;
-  int64_t whole = 0; ///< elements of all that a group sums
-  int64_t staging = 0, scratch = 0, moved = 0;
   Event done;
 };
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A straight program on a card: its step graph, as one of the card's graphs or
+// one piece of work after the other in the card's stream. A thread of the host
+// does work that has no kernel in its turn (a host node): the card copies what
+// it touches to the host first, and what it has written back afterwards.
+//
+// Cards of one mesh are processes of it. Collectives move data through their
+// link in the order of the stream, or by way of the host, which waits for the
+// work so far. The work between exchanges is a graph.
+#pragma once
+
+#include "CUDAClient.h"
+#include "DeviceExchange.h"
+#include "Graph.h"
+
+#include "meshloom/Runtime/Plan/Failure.h"
+#include "meshloom/Runtime/Plan/Offsets.h"
+#include "meshloom/Runtime/Plan/Shared/ExchangeRun.h"
+#include "meshloom/Runtime/Plan/Shared/HostWork.h"
+#include "meshloom/Runtime/Plan/Steps.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace meshloom::cuda {
+
+/// A piece of work, ready to run.
+struct Call {
+  const plan::Work *work = nullptr;
+  std::vector<plan::AccessElements> elements; ///< per access
+  std::vector<int64_t> strides;               ///< [access][loop]
+  // A kernel or product:
+  const KernelShape *shape = nullptr;
+  FunctionHandle function = nullptr;
+  // A host node, or what checks the values that a kernel has written:
+  bool onHost = false;
+  plan::HostWork host;
+  std::vector<unsigned> nonFinite; ///< accesses to check
+  /// The bytes of a memory that the host reads and writes.
+  struct Staged {
+    unsigned memory;
+    Interval bytes;
+    bool written;
+    int64_t offset = 0; ///< in the host's memory
+  };
+  std::vector<Staged> staged;
+  bool hasHostNode() const { return onHost || !nonFinite.empty(); }
+};
+
+class CUDAExecutable : public plan::StraightExecutable {
+public:
+  CUDAExecutable(std::shared_ptr<CUDAClient> client,
+                 std::shared_ptr<const LoadedCode> code,
+                 const LoadOptions &options, plan::BoundProgram program)
+      : StraightExecutable(client, std::move(program), options), gpus(*client),
+        card(client->card), code(std::move(code)) {}
+  Status plan();
+  bool exchanges() const override {
+    return !graph.exchanges.empty() || checksTogether();
+  }
+
+private:
+  /// A box of a call's iterations, and where its first elements are.
+  struct Part {
+    std::vector<int64_t> begin, origin, extents;
+    std::vector<int64_t> offsets; ///< per access, in bytes from its memory's
+    std::vector<char *> pointers; ///< the same as addresses
+    size_t instance = 0;
+  };
+  /// A run that is going on.
+  struct Run {
+    /// A host node of it.
+    struct HostRun {
+      Run *run;
+      const Call *call;
+    };
+    const CUDAExecutable *self;
+    std::vector<HostRun> hostRuns; ///< per call, where there are host nodes
+    plan::Failure failure;
+    /// Where cards check together, no reason not to go on.
+    plan::Failure nonFinite;
+    /// Always there once it has begun.
+    std::optional<plan::ExchangeRun> exchanges;
+    uint64_t messages = 0; ///< the number of the first one of the link
+    /// Keeps `self` alive for what runs later.
+    std::shared_ptr<const plan::PlanExecutable> owner;
+  };
+
+  /// Calls that are a graph, or one exchange.
+  struct Segment {
+    size_t begin, end;
+    std::unique_ptr<Graph> recorded; ///< null: not yet
+  };
+
+  void order();
+  plan::Offsets place() const;
+  Status placeExchanges();
+  DeviceExchange exchangeOnLink(const plan::ExchangeLayout &layout) const;
+  void findSegments();
+  /// Finds what each call comes after.
+  void findEdges(const std::vector<int64_t> &offsets);
+  Result<Call> prepare(const plan::Work &work);
+  /// The addends of a value: `first`, `first` + `step`, ...
+  struct Addends {
+    int64_t first, step, count;
+    /// Nothing, where the steps differ.
+    static std::optional<Addends> of(std::span<const int64_t> numbers);
+  };
+  static std::optional<int64_t> addendStep(const plan::Work &work);
+  Result<std::string> symbolOf(const plan::Work &work) const;
+  Status findKernel(Call &call) const;
+  /// Gives what a call touches places in the host's memory.
+  void stage(Call &call);
+  /// The bytes of its memory that an access touches in a part.
+  Interval touched(const Call &call, const Part &part, size_t access) const;
+  Result<Event> runActions(const Frame &frame) override;
+  /// Whether a host node fails is known late, and what uses its results must
+  /// not begin then.
+  bool isInOrder() const override { return !hasHostNodes(); }
+  bool hasHostNodes() const {
+    return std::ranges::any_of(calls, &Call::hasHostNode);
+  }
+  Status enqueue(const Frame &frame, Run &run);
+  Status enqueueGraph(Segment &segment, const Frame &frame, Run &run);
+  Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
+                     Run &run);
+  Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
+  Status enqueueExchange(const plan::Work &work, const Frame &frame, Run &run);
+  /// Returns whether all cards end a run with the first value of any of them
+  /// that is not finite. Each goes on to the end, so that none waits in vain.
+  bool checksTogether() const {
+    return options.checkNonFinite && processes.several();
+  }
+  /// Returns whether the card does all of a run by itself once it has been
+  /// asked for it.
+  bool endsLater() const {
+    return !hasHostNodes() && !options.checkNonFinite &&
+           std::ranges::all_of(onLink, [](const auto &exchange) {
+             return exchange.has_value();
+           });
+  }
+  /// Ends a run that exchanges: other cards learn of a failure.
+  Result<Event> finishTogether(Run &run, Status outcome);
+  /// The box of iterations of a call's kernel.
+  Part launched(const Call &call, Part part) const;
+  Status launch(Commands &commands, const Call &call, Part part) const;
+  Status copyBoxes(Commands &commands, const Call &call,
+                   const Part &part) const;
+  void runOnHost(const Call &call, Run &run) const;
+  void check(const Call &call, const Part &part, Run &run) const;
+  /// Calls `body` for each part, whose pointers are null.
+  Status forEachBox(const Call &call,
+                    const std::function<Status(Part &)> &body) const;
+  /// Calls `body` for each part; `base(memory)`: the address of a memory, a
+  /// number, for a part that touches nothing may lie outside it.
+  Status forEachPart(const Call &call,
+                     const std::function<uintptr_t(unsigned)> &base,
+                     const std::function<Status(const Part &)> &body) const;
+
+  CUDAClient &gpus; ///< `device`, which the executable keeps alive
+  const std::shared_ptr<Card> card;
+  const std::shared_ptr<const LoadedCode> code;
+  plan::StepGraph graph;
+  std::vector<unsigned> sequence; ///< of the graph's works
+  std::vector<Call> calls;        ///< in that order
+  /// Per call, the earlier ones that must have ended before it begins.
+  std::vector<std::vector<unsigned>> after;
+  std::vector<Segment> segments;
+  int64_t stagingBytes = 0;
+  std::shared_ptr<char> staging; ///< of host nodes, one after the other
+  plan::MeshProcesses processes{loaded.mesh}; ///< a card is one
+  std::vector<plan::ExchangeCall> exchangeCalls;
+  /// The exchanges that the cards' link does; empty: the host does one.
+  std::vector<std::optional<DeviceExchange>> onLink;
+  plan::Block linkBlock; ///< the memory of the card that they need
+  int64_t linkBytes = 0; ///< its size
+  /// Where the arrays of each exchange are in the host's memory; the staging
+  /// memory of those of the link is the card's.
+  std::vector<plan::ExchangeCall::Memory> exchangeMemory;
+  std::shared_ptr<char> exchangeBlock; ///< which has them
+};
+
+} // namespace meshloom::cuda

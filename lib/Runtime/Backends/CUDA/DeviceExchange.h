@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// DeviceExchange: an exchange whose data stays on the cards. Boxes are packed,
+// sent, received, combined and put in their places in the card's stream.
+#pragma once
+
+#include "CardLink.h"
+
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Runtime/Plan/Shared/ExchangeCall.h"
+
+namespace meshloom::cuda {
+
+/// The kernel that combines the addends of an exchange, one array after the
+/// other: a CombinationKind of rank 1.
+struct Combination {
+  const KernelShape *shape = nullptr;
+  FunctionHandle function = nullptr;
+};
+
+/// Functions do not wait for the card. The memory of the exchange is the
+/// card's.
+class DeviceExchange {
+public:
+  using Memory = plan::ExchangeLayout::Memory;
+  /// How many numbers of messages an exchange takes.
+  static constexpr size_t MESSAGES = 2 * CardLink::Messages::MOST;
+
+  /// `layout` outlives it.
+  DeviceExchange(const plan::ExchangeLayout &layout, Card &card, CardLink &link,
+                 Combination combination, int rank);
+  /// Returns whether it can run: whether there is a kernel where it needs one.
+  bool isPossible() const {
+    return reducesInLink() || !combines() || combination.shape;
+  }
+  int64_t stagingBytes() const;
+  Status begin(const Memory &memory, CardLink::Messages messages) const;
+  Status end(const Memory &memory) const;
+
+private:
+  bool isSum() const { return !layout.move.group.empty(); }
+  bool combines() const { return isSum() || layout.combines; }
+  bool reducesInLink() const;
+  /// The part of a sum that a rank of the group makes, in elements.
+  Interval sliceOf(size_t rank) const;
+  Status sum(const Memory &memory, CardLink::Messages messages) const;
+  Status pack(const Memory &memory) const;
+  Status fill(const plan::ExchangePlan::Target &target,
+              const Memory &memory) const;
+  Status copyBox(const ArrayView &to, const ArrayView &from,
+                 const Box &box) const;
+  /// Combines `addends` arrays behind one another.
+  Status combine(char *result, const char *first, int64_t addends,
+                 int64_t count) const;
+
+  const plan::ExchangeLayout &layout;
+  Card &card;
+  CardLink &link;
+  const Combination combination;
+  const int rank;
+};
+
+} // namespace meshloom::cuda

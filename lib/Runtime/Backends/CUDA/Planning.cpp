@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plan that all runs have: the order of calls, where their memory is, which
+// calls each comes after, and the code of each.
+#include "CUDAExecutable.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <queue>
+#include <set>
+
+using namespace meshloom;
+using namespace meshloom::cuda;
+using namespace meshloom::plan;
+
+/// The order of the program, as far as the plan's edges allow.
+void CUDAExecutable::order() {
+  std::vector<unsigned> waiting = graph.plan.numPredecessors;
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (unsigned action = 0; action < waiting.size(); ++action)
+    if (waiting[action] == 0)
+      ready.push(action);
+  while (!ready.empty()) {
+    const unsigned action = ready.top();
+    ready.pop();
+    sequence.push_back(action);
+    for (unsigned next : graph.plan.successors[action])
+      if (--waiting[next] == 0)
+        ready.push(next);
+  }
+}
+
+/// Scratch memory by the places in the order from its first to its last use.
+Offsets CUDAExecutable::place() const {
+  std::vector<Lifetime> lifetimes(graph.plan.memories.size());
+  for (int position = 0; position < int(sequence.size()); ++position)
+    for (const Access &access : graph.works[sequence[position]].accesses) {
+      const unsigned index = graph.buffers[access.buffer].memory;
+      const Memory &memory = graph.plan.memories[index];
+      if (memory.kind != Memory::Kind::Scratch)
+        continue;
+      Lifetime &life = lifetimes[index];
+      if (life.first < 0)
+        life.first = position;
+      life.last = position;
+      life.bytes = memory.bytes;
+    }
+  return placeByLifetime(lifetimes);
+}
+
+/// A call comes after those that the plan names, after the last users of
+/// scratch memory whose place its own has, and after the last host node, whose
+/// memory of the host its own node takes.
+void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
+  std::vector<unsigned> positionOf(sequence.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    positionOf[sequence[position]] = position;
+  std::vector<std::set<unsigned>> edges(sequence.size());
+  for (unsigned action = 0; action < sequence.size(); ++action)
+    for (unsigned next : graph.plan.successors[action])
+      edges[positionOf[next]].insert(positionOf[action]);
+  const std::vector<Memory> &memories = graph.plan.memories;
+  std::vector<std::vector<unsigned>> users(memories.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    for (const Access &access : graph.works[sequence[position]].accesses) {
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      if (memories[memory].kind == Memory::Kind::Scratch)
+        users[memory].push_back(position);
+    }
+  for (unsigned m = 0; m < memories.size(); ++m)
+    for (unsigned n = 0; n < memories.size(); ++n)
+      if (!users[m].empty() && !users[n].empty() &&
+          users[m].back() < users[n].front() &&
+          offsets[m] < offsets[n] + memories[n].bytes &&
+          offsets[n] < offsets[m] + memories[m].bytes)
+        for (unsigned position : users[n])
+          edges[position].insert(users[m].begin(), users[m].end());
+  std::optional<unsigned> lastHost;
+  for (unsigned position = 0; position < calls.size(); ++position)
+    if (calls[position].hasHostNode()) {
+      if (lastHost)
+        edges[position].insert(*lastHost);
+      lastHost = position;
+    }
+  for (const std::set<unsigned> &earlier : edges)
+    after.emplace_back(earlier.begin(), earlier.end());
+}
+
+/// Edges within a segment count its calls; the stream keeps the others.
+void CUDAExecutable::findSegments() {
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const bool isExchange = calls[c].work->isExchange();
+    if (segments.empty() || isExchange ||
+        calls[segments.back().begin].work->isExchange())
+      segments.push_back({c, c, nullptr});
+    Segment &segment = segments.back();
+    segment.end = c + 1;
+    std::erase_if(after[c],
+                  [&](unsigned call) { return call < segment.begin; });
+    for (unsigned &call : after[c])
+      call -= unsigned(segment.begin);
+  }
+}
+
+Status CUDAExecutable::plan() {
+  Result<MeshProcesses> placed = gpus.processesOf(mesh());
+  if (!placed)
+    return placed.error();
+  processes = std::move(*placed);
+  const OnOneHost onOneHost = [](int, int) { return true; };
+  Result<StepGraph> built =
+      buildStepGraph(loaded, /*chunks=*/1, processes, onOneHost);
+  if (!built)
+    return built.error();
+  graph = std::move(*built);
+  if (Status ok = placeExchanges(); !ok)
+    return ok;
+  order();
+  for (unsigned index : sequence) {
+    Result<Call> call = prepare(graph.works[index]);
+    if (!call)
+      return call.error();
+    calls.push_back(std::move(*call));
+  }
+  Offsets scratch = place();
+  findEdges(scratch.offsets);
+  findSegments();
+  if (Status ok = setPlan(std::move(graph.plan), std::move(scratch.offsets),
+                          scratch.peak, linkBytes);
+      !ok)
+    return ok;
+  if (stagingBytes == 0)
+    return Success();
+  Result<std::shared_ptr<char>> memory = card->allocateHost(stagingBytes);
+  if (!memory)
+    return memory.error();
+  staging = std::move(*memory);
+  return Success();
+}
+
+Result<Call> CUDAExecutable::prepare(const Work &work) {
+  Call call;
+  call.work = &work;
+  const size_t loops = work.extents.size();
+  for (unsigned a = 0; a < work.accesses.size(); ++a) {
+    const Access &access = work.accesses[a];
+    const GraphBuffer &buffer = graph.buffers[access.buffer];
+    call.elements.push_back(elementsOf(access, buffer.shape, loops));
+    const std::vector<int64_t> &strides = call.elements.back().strides;
+    call.strides.insert(call.strides.end(), strides.begin(), strides.end());
+    if (options.checkNonFinite && access.writes &&
+        (isFloat(buffer.type) || isComplex(buffer.type)) &&
+        work.kind != Work::Kind::Copy && !work.isExchange())
+      call.nonFinite.push_back(a);
+  }
+  if (work.isExchange())
+    return call;
+  if (Status ok = findKernel(call); !ok)
+    return ok.error();
+  if (call.shape && work.kind == Work::Kind::Reduce) { // a loop of addends
+    const GraphBuffer &from = graph.buffers[work.accesses[0].buffer];
+    call.elements[0].strides.push_back(*addendStep(work) *
+                                       elementCount(from.shape));
+    call.elements[1].strides.push_back(0);
+  }
+  call.onHost = !call.shape && work.kind != Work::Kind::Copy;
+  if (call.onHost) {
+    auto host = HostWork::make(loaded, graph, work, code->host.get());
+    if (!host)
+      return host.error();
+    call.host = std::move(*host);
+  }
+  if (call.hasHostNode())
+    stage(call);
+  return call;
+}
+
+std::optional<CUDAExecutable::Addends>
+CUDAExecutable::Addends::of(std::span<const int64_t> numbers) {
+  if (numbers.empty())
+    return std::nullopt;
+  const int64_t step = numbers.size() > 1 ? numbers[1] - numbers[0] : 0;
+  for (size_t i = 1; i < numbers.size(); ++i)
+    if (numbers[i] - numbers[i - 1] != step)
+      return std::nullopt;
+  return Addends{numbers[0], step, int64_t(numbers.size())};
+}
+
+/// The step from one addend to the next, where all values that `work` makes
+/// have the same one; else the host combines them.
+std::optional<int64_t> CUDAExecutable::addendStep(const Work &work) {
+  std::optional<int64_t> step;
+  for (const std::vector<int64_t> &numbers : work.addends) {
+    const std::optional<Addends> addends = Addends::of(numbers);
+    if (!addends || (step && *step != addends->step))
+      return std::nullopt;
+    step = addends->step;
+  }
+  return step;
+}
+
+/// The code of a kernel, product or combination; fails where the host has to
+/// run a library function whose own function it has not.
+Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
+  if (work.kind == Work::Kind::Dot) {
+    auto kind =
+        ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
+    return kind ? kind->symbol() : "";
+  }
+  if (work.kind == Work::Kind::Reduce && addendStep(work))
+    return CombinationKind{graph.buffers[work.accesses[0].buffer].type,
+                           work.reduce, unsigned(work.extents.size())}
+        .symbol();
+  if (work.kind != Work::Kind::Kernel)
+    return std::string();
+  const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
+  if (step.library.empty())
+    return step.symbol;
+  if (step.symbol.empty() || code->host)
+    return std::string();
+  return Error(
+      fmt::format("{}the library function '{}' runs on the host with a "
+                  "function of the program's, which saved programs for GPUs "
+                  "do not have: compile the program again",
+                  describe(loaded, work.step), step.library),
+      ErrorCode::UNIMPLEMENTED);
+}
+
+/// Looks for the code of a call on the card. There is none of a library
+/// function, and of a kernel that the host has.
+Status CUDAExecutable::findKernel(Call &call) const {
+  const Result<std::string> symbol = symbolOf(*call.work);
+  if (!symbol)
+    return symbol.error();
+  const auto &shapes = code->code.kernels;
+  const auto shape = std::ranges::find(shapes, *symbol, &KernelShape::symbol);
+  if (shape == shapes.end())
+    return Success();
+  Result<FunctionHandle> function = code->kernels->find(*symbol);
+  if (!function)
+    return function.error().withMessage(describe(loaded, call.work->step) +
+                                        function.error().message());
+  call.shape = &*shape;
+  call.function = *function;
+  return Success();
+}
+
+Interval CUDAExecutable::touched(const Call &call, const Part &part,
+                                 size_t access) const {
+  const GraphBuffer &buffer = graph.buffers[call.work->accesses[access].buffer];
+  const int64_t whole = graph.plan.memories[buffer.memory].bytes;
+  if (call.work->kind == Work::Kind::Reduce) // of addends behind one another
+    return {0, whole};
+  const int64_t width = byteWidth(buffer.type);
+  Interval bytes{part.offsets[access], part.offsets[access] + width};
+  for (size_t l = 0; l < part.extents.size(); ++l) {
+    const int64_t stride = call.elements[access].strides[l] * width;
+    if (stride != 0 && part.extents[l] == 0)
+      return {0, 0};
+    const int64_t reach = stride * std::max<int64_t>(part.extents[l] - 1, 0);
+    (reach < 0 ? bytes.begin : bytes.end) += reach;
+  }
+  // Windows reach beyond their arrays. The beginning is as aligned as before.
+  constexpr int64_t alignment = 64;
+  return {std::max<int64_t>(bytes.begin, 0) / alignment * alignment,
+          std::min(bytes.end, whole)};
+}
+
+void CUDAExecutable::stage(Call &call) {
+  (void)forEachBox(call, [&](const Part &part) -> Status {
+    for (size_t a = 0; a < call.work->accesses.size(); ++a) {
+      const Access &access = call.work->accesses[a];
+      const Interval bytes = touched(call, part, a);
+      if (bytes.empty())
+        continue;
+      const unsigned memory = graph.buffers[access.buffer].memory;
+      auto found =
+          std::ranges::find(call.staged, memory, &Call::Staged::memory);
+      if (found == call.staged.end()) {
+        call.staged.push_back({memory, bytes, false});
+        found = std::prev(call.staged.end());
+      }
+      found->bytes = {std::min(found->bytes.begin, bytes.begin),
+                      std::max(found->bytes.end, bytes.end)};
+      found->written |= call.onHost && access.writes;
+    }
+    return Success();
+  });
+  int64_t end = 0;
+  for (Call::Staged &staged : call.staged) {
+    staged.offset = end;
+    end += OffsetAllocator::rounded(staged.bytes.size());
+  }
+  stagingBytes = std::max(stagingBytes, end);
+}
