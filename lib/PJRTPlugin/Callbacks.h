@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace meshloom::plugin {
@@ -39,6 +40,12 @@ void setCallbackCaller(CallbackCaller caller);
 struct CallbackTypes {
   std::vector<int32_t> operands, results;
 };
+
+/// Returns whether calls of `target` are calls of Python functions, which JAX
+/// has numbered.
+inline bool isPythonCallback(std::string_view target) {
+  return target.ends_with("python_cpu_callback");
+}
 
 /// The functions of one program. Its custom calls name the set's number and a
 /// function's number by `index`.

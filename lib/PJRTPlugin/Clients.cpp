@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clients: the virtual devices of this process, and the options that they are
 // created with.
+#include "FfiCalls.h"
 #include "FunctionTable.h"
 #include "PluginObjects.h"
 #include "ProgramCompiler.h"
@@ -91,11 +92,15 @@ Status setOption(ClientOptions &options, const std::string &name,
     return setNumber(options.cpu.devices, name, value, 1, mostDevices);
   if (name == "workers")
     return setNumber(options.cpu.workers, name, value, 0, mostWorkers);
-  if (name == "callback_function") { // the Python package's
+  if (name == "callback_function" || name == "handler_function") {
+    // These are functions of the Python package.
     auto address = integerOf(name, value);
     if (!address)
       return address.error();
-    setCallbackCaller(reinterpret_cast<CallbackCaller>(*address));
+    if (name == "callback_function")
+      setCallbackCaller(reinterpret_cast<CallbackCaller>(*address));
+    else
+      setHandlerFinder(reinterpret_cast<HandlerFinder>(*address));
     return Success();
   }
   if (name == "private_memories") {

@@ -124,7 +124,8 @@ Status registerHandler(const Arguments &args) {
   using Args = capi::FFI_Register_Handler_Args;
   return Error(
       fmt::format("the handler of custom calls to '{}' is not used: "
-                  "Meshloom calls no handlers of XLA's FFI",
+                  "Meshloom calls those that are registered for the platform "
+                  "'cpu'",
                   args.text(Args::target_name, Args::target_name_size)),
       ErrorCode::UNIMPLEMENTED);
 }

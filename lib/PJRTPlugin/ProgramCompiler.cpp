@@ -2,6 +2,7 @@
 // Reading, compiling and loading programs.
 #include "ProgramCompiler.h"
 
+#include "FfiCalls.h"
 #include "OpShardings.h"
 
 #include "meshloom/Compiler/Compiler.h"
@@ -137,7 +138,7 @@ Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
     if (!config)
       config = dyn_cast_or_null<DictionaryAttr>(call.getBackendConfigAttr());
     auto number = config ? config.getAs<IntegerAttr>("index") : IntegerAttr();
-    if (!number || !target.ends_with("python_cpu_callback"))
+    if (!number || !isPythonCallback(target))
       return mlir::WalkResult::advance();
     if (!callbacks)
       callbacks = *CallbackSet::create();
@@ -343,6 +344,8 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   if (!callbacks)
     return callbacks.error();
   program->callbacks = std::move(*callbacks);
+  if (Status bound = bindHandlers(**module); !bound)
+    return bound.error();
   if (Status imported = importProgram(**module, program->code, programPath);
       !imported)
     return failed(imported.error());
@@ -407,6 +410,8 @@ Result<std::string> ProgramCompiler::partitionedText(
   auto callbacks = numberCallbacks(**module);
   if (!callbacks)
     return callbacks.error();
+  if (Status bound = bindHandlers(**module); !bound)
+    return bound.error();
   if (Status imported = importProgram(**module, program.code, programPath);
       !imported)
     return imported.error();

@@ -6,8 +6,10 @@
 A Python without JAX is a skip (exit code 77, for ctest). JAX finds the plug-in by the
 package in python/.
 """
+import ctypes
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import time
@@ -72,6 +74,34 @@ class OneDevice(unittest.TestCase):
         seen = np.asarray(x)
         self.assertEqual(seen.ctypes.data, x.unsafe_buffer_pointer())
         np.testing.assert_array_equal(seen, np.arange(1024.0) + 1)
+
+    def test_a_handler_of_jax_ffi_is_called(self):
+        header = Path(jax.ffi.include_dir(), "xla/ffi/api/c_api.h").read_text()
+        minor_version = int(re.search(r"API_MINOR (\d+)", header)[1])
+
+        def word(address: int, index: int) -> int:
+            return ctypes.c_uint64.from_address(address + 8 * index).value
+
+        def elements(buffer: int) -> np.ndarray:
+            floats = ctypes.cast(word(buffer, 3), ctypes.POINTER(ctypes.c_float))
+            return np.ctypeslib.as_array(floats, (word(word(buffer, 5), 0),))
+
+        @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+        def scale(frame: int) -> None:
+            if word(frame, 1):  # The handler is asked for the version of its interface.
+                metadata = word(word(frame, 1), 3)
+                ctypes.c_int32.from_address(metadata + 28).value = minor_version
+                return
+            factor = ctypes.c_float.from_address(word(word(word(frame, 20), 0), 1)).value
+            operand, result = (word(word(frame, index), 0) for index in (9, 14))
+            elements(result)[:] = factor * elements(operand)
+
+        capsule = jax.ffi.pycapsule(ctypes.cast(scale, ctypes.c_void_p))
+        jax.ffi.register_ffi_target("test_scale", capsule, platform="cpu")
+        call = jax.ffi.ffi_call("test_scale", jax.ShapeDtypeStruct((4,), jnp.float32))
+        for factor in (3, 5):
+            y = jax.jit(lambda a: call(a + 1, factor=np.float32(factor)))(jnp.arange(4.0))
+            np.testing.assert_array_equal(y, factor * np.arange(1.0, 5.0))
 
     def test_pointers_of_equal_arrays_differ(self):
         x = jnp.arange(1024.0)

@@ -10,6 +10,7 @@
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/DebugPrint.h"
 #include "meshloom/Dialect/DTensor/Callback.h"
+#include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -455,6 +456,10 @@ static CustomCallHandler handlerOf(StringRef target) {
   if (CustomCallHandler handler = matrixCallHandler(target))
     return handler;
   return importUsers;
+}
+
+bool meshloom::importsCustomCall(StringRef target) {
+  return handlerOf(target) != importUsers;
 }
 
 void importer::addCustomCalls(Handlers &handlers) {

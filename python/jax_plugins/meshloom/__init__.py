@@ -52,9 +52,12 @@ def _options() -> dict[str, int]:
     """The options that JAX creates a client with."""
     import jax
 
-    from . import callbacks
+    from . import callbacks, handlers
 
-    options = {"callback_function": callbacks.address()}
+    options = {
+        "callback_function": callbacks.address(),
+        "handler_function": handlers.address(),
+    }
     if "MESHLOOM_DEVICES" not in os.environ:
         options["num_devices"] = max(1, jax.config.jax_num_cpu_devices)
     return options

@@ -25,6 +25,10 @@ bool holdsStableHLO(ModuleOp module);
 /// malformed or incompatible shardings. The module is then as it was.
 LogicalResult importStableHLO(ModuleOp module);
 
+/// Returns whether importStableHLO knows what calls of `target` mean. All other
+/// calls need a function that is registered by register_custom_call.
+bool importsCustomCall(StringRef target);
+
 /// `--stablehlo-to-dtensor`: the above, on modules that hold such ops.
 ///
 /// ```mlir
