@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FourierPlan.h"
 
+#include "LargeMemory.h"
 #include "ThreadScratch.h"
 
 #include <algorithm>
@@ -252,7 +253,7 @@ private:
   const FourierCode<Real> &code;
   const int64_t rows, columns;
   const FourierPasses<Real> ofColumns, ofRows;
-  std::vector<Real> twiddles; ///< [groups of columns][rows] vectors
+  LargeVector<Real> twiddles; ///< [groups of columns][rows] vectors
 };
 
 //===----------------------------------------------------------------------===//
@@ -318,7 +319,7 @@ private:
   const FourierCode<Real> &code;
   const int64_t length, padded;
   const MatrixTransform<Real> inner;
-  std::vector<Real> chirp, spectrum;
+  LargeVector<Real> chirp, spectrum;
 };
 
 /// Lines of `count` elements become dense: [lines, step].

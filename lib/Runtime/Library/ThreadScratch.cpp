@@ -2,11 +2,11 @@
 // Each thread's slots, which grow to the largest size asked for.
 #include "ThreadScratch.h"
 
+#include "LargeMemory.h"
 #include "meshloom/Core/ThreadLocal.h"
+
 #include <array>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 using namespace meshloom;
 
@@ -20,12 +20,10 @@ void *library::threadScratch(unsigned slot, size_t bytes) {
   };
   Slot &entry = threadLocal<std::array<Slot, 12>>()[slot];
   if (entry.bytes < bytes) {
-    const size_t rounded = (bytes + 4095) / 4096 * 4096;
     entry.memory.reset();
-    entry.memory.reset(std::aligned_alloc(64, rounded));
-    entry.bytes = entry.memory ? rounded : 0;
-    if (!entry.memory)
-      throw std::bad_alloc();
+    entry.bytes = 0;
+    entry.memory.reset(allocateMemory(bytes));
+    entry.bytes = bytes;
   }
   return entry.memory.get();
 }
