@@ -68,7 +68,7 @@ Scalar expm1(Scalar x) {
   ExpParts parts = expParts(x.clamp(-18.0, 89.0));
   // 2^n (e^r - 1) + (2^n - 1), all halved so that n = 128 is in range.
   Scalar h = powerOf2(parts.n - parts.n.i(1));
-  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+  return ((h * parts.expm1r + (h - 0.5)) * 2.0).withSignOf(x);
 }
 
 Scalar log(Scalar x) {
@@ -101,7 +101,7 @@ Scalar log1p(Scalar x) {
   Scalar correction = (x - (u - 1.0)) / u;
   Scalar inRange = x.abs().less(x.f(0x1p24));
   Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
-  return log(u) + inRange.select(notMinusOne, x.f(0));
+  return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
 }
 
 Scalar tanh(Scalar x) {
@@ -139,7 +139,7 @@ Angle angleOf(Scalar quadrant, Scalar r) {
                                 4.166664568298827e-2}) *
                      z * z -
                  z * 0.5 + 1.0;
-  return {quadrant, sine, cosin};
+  return {quadrant, sine.withSignOf(r), cosin};
 }
 
 /// Reduced in f64: right for |x| up to 2^50.
@@ -253,7 +253,7 @@ Scalar atan2(Scalar y, Scalar x) {
   angle = steep.select(x.f(1.57079632679489662) - angle, angle);
   Scalar behind = x.bits().negative();
   angle = behind.select(x.f(3.14159265358979324) - angle, angle);
-  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
+  return angle.withSignOf(y);
 }
 
 /// Two Newton steps in f64 from a third of the exponent, as FreeBSD's cbrtf.
@@ -270,7 +270,7 @@ Scalar cbrt(Scalar x) {
     t = t * (wide + wide + r) / (wide + r + r);
   }
   Scalar result = t.toF32();
-  result = x.with(x.b->create<math::CopySignOp>(x.loc, result.v, x.v));
+  result = result.withSignOf(x);
   Scalar ordinary = x.f(0).less(size);
   ordinary = size.less(x.f(infinite)).select(ordinary, size.less(x.f(0)));
   return ordinary.select(result, x);

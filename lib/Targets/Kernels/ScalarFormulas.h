@@ -73,6 +73,9 @@ struct Scalar {
     return f(high).less(above).select(f(high), above);
   }
   Scalar abs() const { return with(b->create<math::AbsFOp>(loc, v)); }
+  Scalar withSignOf(Scalar y) const {
+    return with(b->create<math::CopySignOp>(loc, v, y.v));
+  }
 };
 template <typename FloatOp, typename IntOp>
 inline Scalar floatOrInt(Scalar x, Scalar y) {

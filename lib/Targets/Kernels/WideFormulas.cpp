@@ -59,7 +59,7 @@ Scalar exp(Scalar x) {
 Scalar expm1(Scalar x) {
   WideExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
   Scalar h = widePowerOf2(parts.n - parts.n.i(1));
-  return (h * parts.expm1r + (h - 0.5)) * 2.0;
+  return ((h * parts.expm1r + (h - 0.5)) * 2.0).withSignOf(x);
 }
 
 Scalar log(Scalar x) {
@@ -96,7 +96,7 @@ Scalar log1p(Scalar x) {
   Scalar correction = (x - (u - 1.0)) / u;
   Scalar inRange = x.abs().less(x.f(0x1p53));
   Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
-  return log(u) + inRange.select(notMinusOne, x.f(0));
+  return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
 }
 
 Scalar tanh(Scalar x) {
@@ -115,7 +115,7 @@ Scalar tanh(Scalar x) {
   Scalar quotient = isNear.select(z * p, x.f(-2)) /
                     isNear.select(q, moderateExp(limited + limited) + 1.0);
   Scalar value = isNear.select(size + size * quotient, x.f(1) + quotient);
-  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+  return value.withSignOf(x);
 }
 
 Scalar erf(Scalar x) {
@@ -145,7 +145,7 @@ Scalar erf(Scalar x) {
   Scalar tail = moderateExp(z * -1.0) * p;
   Scalar quotient = isNear.select(size * t, tail * -1.0) / isNear.select(u, q);
   Scalar value = isNear.select(quotient, quotient + 1.0);
-  return x.with(x.b->create<math::CopySignOp>(x.loc, value.v, x.v));
+  return value.withSignOf(x);
 }
 
 namespace {
@@ -265,7 +265,7 @@ Scalar atan2(Scalar y, Scalar x) {
   angle = multiplyAdd(eighths, 0x1.921fb54442d18p-1,
                       multiplyAdd(eighths, 0x1.1a62633145c07p-55, angle));
   angle = both(x.equals(x), y.equals(y)).select(angle, x.f(notANumber));
-  return x.with(x.b->create<math::CopySignOp>(x.loc, angle.v, y.v));
+  return angle.withSignOf(y);
 }
 
 } // namespace meshloom::formulas::wide

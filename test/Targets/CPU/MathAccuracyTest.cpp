@@ -97,6 +97,8 @@ TEST_P(MathAccuracyTest, CloseToLibm) {
   for (size_t i = 0; i < x.size(); ++i) {
     double exact = function.exact(double(x[i]));
     float rounded = float(exact);
+    if (x[i] == 0 && exact == 0)
+      EXPECT_EQ(std::signbit(y[i]), std::signbit(x[i])) << function.op;
     if (std::isnan(rounded) || std::isinf(rounded) || std::isinf(y[i]) ||
         std::isnan(y[i])) {
       bool same = std::isnan(rounded) ? std::isnan(y[i]) : rounded == y[i];
@@ -208,6 +210,8 @@ TEST_P(WideMathAccuracyTest, CloseToLibm) {
   for (size_t i = 0; i < x.size(); ++i) {
     const long double exact = function.exact(x[i]);
     const auto rounded = double(exact);
+    if (x[i] == 0 && exact == 0)
+      EXPECT_EQ(std::signbit(y[i]), std::signbit(x[i])) << function.op;
     if (!std::isfinite(rounded) || !std::isfinite(y[i])) {
       EXPECT_TRUE(std::isnan(rounded) ? std::isnan(y[i]) : rounded == y[i])
           << function.op << "(" << x[i] << ") = " << y[i] << ", expected "
