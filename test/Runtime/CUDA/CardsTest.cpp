@@ -133,6 +133,7 @@ func.func @main(%x: tensor<4x4xf32, #rows>) -> tensor<4x4xf32, #columns> {
     auto executable = client->load(compileFor("cuda", text)).value_or_throw();
     const std::vector<float> values = counting(16, 1);
     std::vector<float> twice;
+    twice.reserve(values.size());
     for (float value : values)
       twice.push_back(2 * value);
     auto array =

@@ -331,6 +331,7 @@ NCCLResult ncclAllReduce(const void *from, void *to, size_t count,
   const std::string form =
       fmt::format("a sum {} of {}", int(reduction), formOf(count, type));
   std::vector<std::string> names;
+  names.reserve(size_t(rank->size));
   for (int other = 0; other < rank->size; ++other)
     names.push_back(fmt::format("collective {} of rank {}", number, other));
   const DriverResult sent = standInEnqueue(
@@ -365,6 +366,7 @@ NCCLResult ncclAllReduce(const void *from, void *to, size_t count,
         if (!isMemory(to, bytes))
           return "a sum of NCCL writes no memory of the GPU";
         std::vector<const void *> pointers;
+        pointers.reserve(addends.size());
         for (const std::string &addend : addends)
           pointers.push_back(addend.data());
         std::vector<char> sum(bytes);

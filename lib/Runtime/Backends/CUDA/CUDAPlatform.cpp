@@ -365,6 +365,7 @@ Result<std::shared_ptr<Client>> Cards::join(std::span<const int> used,
   if (!linked)
     return linked.error();
   std::vector<std::shared_ptr<Client>> clients;
+  clients.reserve(used.size());
   for (size_t i = 0; i < used.size(); ++i)
     clients.push_back(
         std::make_shared<CUDAClient>(opened[i], inCard, options.graphsFrom,
