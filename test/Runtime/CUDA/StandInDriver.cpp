@@ -289,6 +289,8 @@ DriverResult cuStreamSynchronize(StreamHandle stream) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
+    if (object->captured)
+      return DriverResult::StreamIsCaptured;
     driver.wait(object->last);
     return current->lost;
   });
@@ -580,6 +582,29 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 } // namespace meshloom::cuda
 
 using namespace meshloom::cuda;
+
+DriverResult standInEnqueue(StreamHandle stream, const char *name,
+                            std::vector<StandInAccess> touched,
+                            std::function<void()> work) {
+  return entered(name, Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object)
+      return DriverResult::InvalidHandle;
+    driver.enqueue(*object,
+                   {[&driver, context = current, name,
+                     touched = std::move(touched), work = std::move(work)] {
+                      for (const StandInAccess &access : touched)
+                        if (DriverResult bad = driver.checkRange(
+                                context, access.address, access.bytes, name);
+                            bad != DriverResult::Success)
+                          return bad;
+                      work();
+                      return DriverResult::Success;
+                    },
+                    {}});
+    return DriverResult::Success;
+  });
+}
 
 static bool isUsed() {
   std::lock_guard lock(mutex);

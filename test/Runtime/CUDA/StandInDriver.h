@@ -15,11 +15,26 @@
 
 #include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
 
+#include <functional>
+#include <vector>
+
+/// Bytes of a GPU that work touches.
+struct StandInAccess {
+  meshloom::cuda::DevicePointer address;
+  size_t bytes;
+};
+
 extern "C" {
 /// A function of the driver that the backend does not call.
 meshloom::cuda::DriverResult cuStreamWaitEvent(meshloom::cuda::StreamHandle,
                                                meshloom::cuda::EventHandle,
                                                unsigned);
+/// Asks a stream for work of a library's: `work()`, once it is clear that the
+/// GPU has all bytes that it touches. Counted as a call of `name`.
+meshloom::cuda::DriverResult standInEnqueue(meshloom::cuda::StreamHandle stream,
+                                            const char *name,
+                                            std::vector<StandInAccess> touched,
+                                            std::function<void()> work);
 /// Forgets everything and begins anew with these options. False: they are
 /// wrong. Nobody may use the driver at that time, nor handles from before; it
 /// waits some seconds for those who still have a GPU.

@@ -21,6 +21,10 @@ namespace {
 using namespace cuda;
 
 constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
+constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
+constexpr std::string_view systemDriver = "libcuda.so.1";
+/// Instead of a library's path: kernels do its work.
+constexpr std::string_view noLibrary = "none";
 
 struct PlatformOptions {
   int64_t card = -1; ///< the only one that is used; -1: all of them are
@@ -29,6 +33,8 @@ struct PlatformOptions {
   /// The logical GPUs that each card is; 0: nobody has said it.
   int64_t logicalGPUs = 0;
   std::string driver;
+  /// cuBLASLt: see Card::open.
+  std::optional<std::string> blas;
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
@@ -36,10 +42,14 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   Status read = readPlatformOptions(
       text,
       "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
-      "graphs=N and driver=PATH",
+      "graphs=N, driver=PATH and cublaslt=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
+          return true;
+        }
+        if (name == "cublaslt" && value && !value->empty()) {
+          options.blas = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
@@ -53,8 +63,17 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
     return read.error();
   if (options.driver.empty()) {
     const char *path = std::getenv(driverVariable);
-    options.driver = path && *path ? path : "libcuda.so.1";
+    options.driver = path && *path ? path : systemDriver;
   }
+  if (!options.blas) {
+    const char *path = std::getenv(blasVariable);
+    if (path && *path)
+      options.blas = path;
+    else if (options.driver == systemDriver)
+      options.blas = "";
+  }
+  if (options.blas == noLibrary)
+    options.blas = std::nullopt;
   return options;
 }
 
@@ -194,7 +213,8 @@ Result<std::shared_ptr<Card>> Cards::open(int card) {
   Result<const Driver *> driver = Driver::load(options.driver);
   if (!driver)
     return driver.error();
-  Result<std::shared_ptr<Card>> opened = Card::open(**driver, card, limit);
+  Result<std::shared_ptr<Card>> opened =
+      Card::open(**driver, card, limit, options.blas);
   if (opened)
     cards[card] = *opened;
   return opened;
