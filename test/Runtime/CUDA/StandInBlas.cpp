@@ -83,7 +83,7 @@ struct Product {
   size_t workspaceBytes() const {
     return a.columns < fewTerms ? 0 : size_t(out.rows * out.columns) * 4;
   }
-  /// What an algorithm remembers of the product that it is for.
+  /// An algorithm remembers this of the product that it is for.
   std::array<uint64_t, 4> key() const {
     return {uint64_t(out.rows), uint64_t(out.columns), uint64_t(a.columns),
             uint64_t(a.isTransposed) * 2 + uint64_t(b.isTransposed)};

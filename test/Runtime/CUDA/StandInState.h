@@ -56,7 +56,7 @@ struct ContextObject {
 struct StreamObject {
   ContextObject *context;
   std::shared_ptr<Task> last;
-  /// What is asked for becomes nodes of it; null: it is done.
+  /// Work becomes nodes of this graph instead; null: there is none.
   GraphObject *captured = nullptr;
 };
 struct EventObject {

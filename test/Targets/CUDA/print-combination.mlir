@@ -10,3 +10,11 @@ func.func @f(%x: tensor<8x9xf32, #parts>) -> tensor<8x9xf32, #full> {
   %0 = dtensor.relayout %x : (tensor<8x9xf32, #parts>) -> tensor<8x9xf32, #full>
   return %0 : tensor<8x9xf32, #full>
 }
+
+// The names of complex types are no names of kernels.
+// CHECK: .entry combination_sum_c64_2(
+#sums = #dtensor.layout<#mesh, [*, *] partial<x: sum>>
+func.func @g(%x: tensor<8x9xcomplex<f32>, #sums>) -> tensor<8x9xcomplex<f32>, #full> {
+  %0 = dtensor.relayout %x : (tensor<8x9xcomplex<f32>, #sums>) -> tensor<8x9xcomplex<f32>, #full>
+  return %0 : tensor<8x9xcomplex<f32>, #full>
+}

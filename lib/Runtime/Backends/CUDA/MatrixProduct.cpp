@@ -83,23 +83,24 @@ MatrixProduct::of(const ProductKind &kind, std::span<const int64_t> extents,
   for (const auto &loop : {batch, row, column, term})
     if (loop->extent > longest)
       return std::nullopt;
-  size_t left = 0, right = 1;
+  size_t indexOfA = 0, indexOfB = 1;
   auto out = placeMatrix(row->extent, column->extent, row->strides[2],
                          column->strides[2]);
   const bool swaps = out && out->isTransposed;
   if (swaps) {
-    std::swap(left, right);
+    std::swap(indexOfA, indexOfB);
     std::swap(row, column);
     out->isTransposed = false;
   }
-  auto a = placeMatrix(row->extent, term->extent, row->strides[left],
-                       term->strides[left]);
-  auto b = placeMatrix(term->extent, column->extent, term->strides[right],
-                       column->strides[right]);
+  auto a = placeMatrix(row->extent, term->extent, row->strides[indexOfA],
+                       term->strides[indexOfA]);
+  auto b = placeMatrix(term->extent, column->extent, term->strides[indexOfB],
+                       column->strides[indexOfB]);
   if (!a || !b || !out)
     return std::nullopt;
   for (auto [operand, index] :
-       {std::pair(&*a, left), std::pair(&*b, right), std::pair(&*out, 2UL)}) {
+       {std::pair(&*a, indexOfA), std::pair(&*b, indexOfB),
+        std::pair(&*out, 2UL)}) {
     operand->batchStride = batch->strides[index];
     operand->alignment = alignments[index];
   }
