@@ -2,7 +2,7 @@
 // Ops whose results are made of elements at indices that are computed, for
 // targets whose kernels find each of them by itself
 // (KernelPolicy::picksElements): gathers, slices and updates at run-time
-// indices, windows, running reductions.
+// indices, windows, running reductions, sorts.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
