@@ -17,6 +17,7 @@
 #include "PickedElements.h"
 
 #include "NumberGathers.h"
+#include "ScatteredElements.h"
 #include "ShapedBuilder.h"
 #include "SortedElements.h"
 
@@ -33,12 +34,6 @@ SmallVector<int64_t> cutDims(Type whole, Type part) {
     if (std::get<0>(sizes) != std::get<1>(sizes))
       dims.push_back(int64_t(dim));
   return dims;
-}
-
-/// Returns whether ops of elements combine them: sums of bits are no additions.
-bool isCombined(Type element, ReduceKind kind) {
-  return !element.isInteger(1) || kind == ReduceKind::And ||
-         kind == ReduceKind::Or;
 }
 
 void pickSlice(DynamicSliceOp op) {
@@ -185,6 +180,8 @@ void meshloom::pickElements(Block &block) {
       pickWindows(windows);
     else if (auto running = dyn_cast<CumulativeOp>(op))
       pickRunning(running);
+    else if (auto scatter = dyn_cast<ScatterOp>(op))
+      pickScattered(scatter);
     else if (auto sort = dyn_cast<SortOp>(op))
       pickSorted(sort);
     else if (auto top = dyn_cast<TopKOp>(op))

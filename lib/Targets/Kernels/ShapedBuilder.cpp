@@ -66,6 +66,11 @@ Value ShapedBuilder::pick(Value table, ArrayRef<int64_t> dims,
   return gather;
 }
 
+bool dtensor::isCombined(Type element, ReduceKind kind) {
+  return !element.isInteger(1) || kind == ReduceKind::And ||
+         kind == ReduceKind::Or;
+}
+
 bool dtensor::isPickable(Value table, ArrayRef<int64_t> dims, Operation *op) {
   auto isThere = [](Type type) {
     return isShard(type) && !spmd::layoutOf(type).is_partial() &&

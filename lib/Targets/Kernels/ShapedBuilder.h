@@ -72,6 +72,9 @@ public:
 /// `layout` with `count` more dims behind, which no axis cuts.
 LayoutAttr withDims(LayoutAttr layout, size_t count);
 
+/// Returns whether ops of elements combine them: sums of bits are no additions.
+bool isCombined(Type element, ReduceKind kind);
+
 /// Returns whether every device has what `op` picks of `table` along `dims`,
 /// and all values of `op` are there as they are.
 bool isPickable(Value table, ArrayRef<int64_t> dims, Operation *op);

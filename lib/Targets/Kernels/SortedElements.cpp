@@ -2,7 +2,7 @@
 // A sort finds `order`, the places of elements in the order of their keys, and
 // then gathers. In blocks of elements an element's rank is counted:
 //
-//   rank[i]  = sum over j of (j < i ? !before(i, j) : before(j, i))
+//   rank[i]  = sum over j != i of (j < i ? !before(i, j) : before(j, i))
 //   order[p] = sum over i of (rank[i] == p ? i : 0)
 //
 // Sorted runs are merged in pairs until there is one. The element at place q of
@@ -17,7 +17,6 @@
 // n * b comparisons and log2(n / b) merges, of log2(n) comparisons an element.
 #include "SortedElements.h"
 
-#include "ShapedBuilder.h"
 #include "meshloom/Targets/Kernels/ScalarLowering.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -31,10 +30,6 @@ using namespace meshloom::dtensor;
 static constexpr int64_t blockSize = 256;
 
 namespace {
-/// Says where the elements at places `first` come before those at `second`.
-using Before =
-    llvm::function_ref<Value(ShapedBuilder &values, Value first, Value second)>;
-
 /// Finds the order of elements along one dim.
 class OrderBuilder {
 public:
@@ -89,7 +84,10 @@ Value OrderBuilder::orderBlocks() {
   Value isEarlier = pairs.compare(Direction::LT, other, place);
   Value swapped = before(pairs, make<MaximumOp>(pairs, place, other),
                          make<MinimumOp>(pairs, place, other));
-  Value counted = pairs.both(exists, make<XorOp>(pairs, swapped, isEarlier));
+  // An element is never before itself, whatever the comparator says.
+  Value counted =
+      pairs.both(pairs.both(exists, pairs.compare(Direction::NE, other, place)),
+                 make<XorOp>(pairs, swapped, isEarlier));
   Value rank =
       sumOf(pairs.b.create<ConvertOp>(pairs.loc, pairs.of(i64), counted));
   Value target = make<AddOp>(pairs, begin, pairs.pick(rank, dim, other));
@@ -192,6 +190,10 @@ Value totalOrder(ShapedBuilder &values, Value element) {
 }
 } // namespace
 
+Value meshloom::orderBy(Operation *op, Type type, int64_t dim, Before before) {
+  return OrderBuilder(op, type, dim, before).build();
+}
+
 void meshloom::pickSorted(SortOp op) {
   const auto dim = int64_t(op.getDimension());
   const Type type = op.getInputs()[0].getType();
@@ -199,12 +201,10 @@ void meshloom::pickSorted(SortOp op) {
                     [&](Value input) { return isPickable(input, dim, op); }) ||
       !isMath(op))
     return;
-  Value order =
-      OrderBuilder(op, type, dim,
-                   [&](ShapedBuilder &values, Value first, Value second) {
-                     return compareBy(op, values, first, second);
-                   })
-          .build();
+  auto before = [&](ShapedBuilder &values, Value first, Value second) {
+    return compareBy(op, values, first, second);
+  };
+  Value order = orderBy(op, type, dim, before);
   for (auto [input, result] : llvm::zip_equal(op.getInputs(), op.getResults()))
     result.replaceAllUsesWith(
         ShapedBuilder(op, result.getType()).pick(input, dim, order));
@@ -222,7 +222,7 @@ void meshloom::pickTop(TopKOp op) {
     };
     return values.compare(ComparisonDirection::GT, keyAt(first), keyAt(second));
   };
-  Value order = OrderBuilder(op, type, dim, before).build();
+  Value order = orderBy(op, type, dim, before);
   ShapedBuilder results(op, op.getValues().getType());
   Value places = results.pick(order, dim, results.index(dim));
   op.getValues().replaceAllUsesWith(results.pick(op.getOperand(), dim, places));

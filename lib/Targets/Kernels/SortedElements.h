@@ -3,9 +3,17 @@
 // element by itself (KernelPolicy::picksElements).
 #pragma once
 
-#include "meshloom/Dialect/DTensor/DTensor.h"
+#include "ShapedBuilder.h"
 
 namespace meshloom {
+
+/// Builds ops that say where the elements at places `first` of a dim come
+/// before those at `second`.
+using Before = llvm::function_ref<Value(dtensor::ShapedBuilder &values,
+                                        Value first, Value second)>;
+/// The places of elements along `dim` in their order, equal ones as they were:
+/// i64 numbers in the shape and layout of `type`. No axis cuts the dim.
+Value orderBy(Operation *op, Type type, int64_t dim, Before before);
 
 /// Replaces a sort along a dim that no axis cuts, and whose comparator is math.
 void pickSorted(dtensor::SortOp op);
