@@ -27,7 +27,7 @@ using namespace meshloom;
 using namespace meshloom::dtensor;
 
 /// The elements of a block. A power of two.
-static constexpr int64_t blockSize = 256;
+static constexpr int64_t blockSize = 64;
 
 namespace {
 /// Finds the order of elements along one dim.
