@@ -271,9 +271,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     if (auto found = cachedProgram(*key, **target, emitOptions))
       return std::move(*found);
   if ((options.deterministic || isDeterministic(*function)) &&
-      options.target != "cpu")
-    return Error("a deterministic program runs on virtual CPUs only: in which "
-                 "order others add is theirs");
+      options.target != "cpu" && options.target != "cuda")
+    return Error("a deterministic program runs on virtual CPUs and on the "
+                 "platform cuda only: in which order others add is theirs");
   if (options.makeCode)
     (*target)->prepare(emitOptions);
   auto copyFunction = [&] {

@@ -174,7 +174,11 @@ std::string ProductKind::symbol() const {
 }
 
 std::string CombinationKind::symbol() const {
-  return fmt::format("combination_{}_{}_{}", name(reduce), name(type), rank);
+  // Names of kernels have no brackets.
+  const std::string_view typeName = type == DType::C64    ? "c64"
+                                    : type == DType::C128 ? "c128"
+                                                          : name(type);
+  return fmt::format("combination_{}_{}_{}", name(reduce), typeName, rank);
 }
 
 } // namespace meshloom

@@ -2,10 +2,11 @@
 """Runs the programs of this folder on the platform cuda, on the stand-in driver, each held
 against the reference interpreter.
 
-  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL [name ...]
+  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT [name ...]
 
-Work is done in another legal order for each program. Some programs also run on four cards, which
-exchange values by NCCL or by copies from each other. Exit code 0 when every result is right.
+Work is done in another legal order for each program. Programs that have products run once more,
+with cuBLASLt, and some programs also on four cards, which exchange values by NCCL or by copies
+from each other. Exit code 0 when every result is right.
 """
 import os
 import sys
@@ -19,16 +20,20 @@ EXCHANGING = {"relayouts": "nccl", "partial_values": "peer", "mlp_two_axes": "nc
 
 
 def main():
-    tool, driver, nccl, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+    tool, driver, nccl, blas = sys.argv[1:5]
+    names = sys.argv[5:]
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     for seed, name in enumerate(programs):
         path = os.path.join(FOLDER, name + ".mlir")
         with open(path) as file:
-            if "func.func" not in file.read():  # a test of other files
-                continue
+            text = file.read()
+        if "func.func" not in text:  # a test of other files
+            continue
         os.environ["MESHLOOM_STANDIN"] = f"seed={seed}"
         found = failures(tool, path, f"cuda:driver={driver}")
+        if "dot_general" in text:
+            found += failures(tool, path, f"cuda:driver={driver},cublaslt={blas}")
         if name in EXCHANGING:
             os.environ["MESHLOOM_STANDIN"] = f"gpus=4,seed={seed}"
             found += failures(tool, path, f"cuda:driver={driver},nccl={nccl},logical-gpus=2,"

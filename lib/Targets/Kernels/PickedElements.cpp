@@ -17,136 +17,14 @@
 #include "PickedElements.h"
 
 #include "NumberGathers.h"
-
-#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "ScatteredElements.h"
+#include "ShapedBuilder.h"
+#include "SortedElements.h"
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
 namespace {
-/// Makes values of one shape and layout.
-class ShapedBuilder {
-public:
-  ShapedBuilder(Operation *op, ArrayRef<int64_t> shape, LayoutAttr layout)
-      : b(op), loc(op->getLoc()), shape(shape), layout(layout) {}
-  ShapedBuilder(Operation *op, Type like)
-      : ShapedBuilder(op, globalShape(like), layoutAttrOf(like)) {}
-
-  Type of(Type element) { return spmd::shardType(shape, element, layout); }
-  Value splat(Type element, int64_t number) {
-    auto type = cast<RankedTensorType>(of(element));
-    return b.create<ConstantOp>(
-        loc, type,
-        DenseElementsAttr::get(undecided(type),
-                               b.getIntegerAttr(element, number)));
-  }
-  Value broadcast(Value scalar) {
-    return b.create<BroadcastInDimOp>(loc, of(elementTypeOf(scalar.getType())),
-                                      scalar, ArrayRef<int64_t>());
-  }
-  Value index(int64_t dim) {
-    return b.create<IotaOp>(loc, of(b.getI64Type()), dim);
-  }
-  /// place * factor
-  Value times(Value place, int64_t factor) {
-    return factor == 1 ? place
-                       : b.create<MultiplyOp>(loc, place.getType(), place,
-                                              splat(b.getI64Type(), factor));
-  }
-  /// place + number
-  Value plus(Value place, int64_t number) {
-    return number == 0 ? place
-                       : b.create<AddOp>(loc, place.getType(), place,
-                                         splat(b.getI64Type(), number));
-  }
-  Value both(Value a, Value other) {
-    return a ? b.create<AndOp>(loc, a.getType(), a, other) : other;
-  }
-  /// Says where places are in [0, size).
-  Value isInside(Value place, int64_t size) {
-    const Type i1 = of(b.getI1Type());
-    Value begun = b.create<CompareOp>(loc, i1, ComparisonDirection::GE, place,
-                                      splat(b.getI64Type(), 0));
-    return both(begun, b.create<CompareOp>(loc, i1, ComparisonDirection::LT,
-                                           place, splat(b.getI64Type(), size)));
-  }
-  Value select(Value condition, Value a, Value other) {
-    return b.create<SelectOp>(loc, a.getType(), condition, a, other);
-  }
-  Value combine(ReduceKind kind, Value a, Value other);
-  /// Index vectors along one more dim, the last one; of one entry: along none.
-  Value vectors(ArrayRef<Value> entries);
-  /// The elements of `table` at `places` along `dims`, and along its other dims
-  /// at the result's own indices.
-  Value pick(Value table, ArrayRef<int64_t> dims, ArrayRef<Value> places);
-
-  OpBuilder b;
-  const Location loc;
-  const SmallVector<int64_t> shape;
-  const LayoutAttr layout;
-};
-
-Value ShapedBuilder::combine(ReduceKind kind, Value a, Value other) {
-  const Type type = a.getType();
-  switch (kind) {
-  case ReduceKind::Sum:
-    return b.create<AddOp>(loc, type, a, other);
-  case ReduceKind::Prod:
-    return b.create<MultiplyOp>(loc, type, a, other);
-  case ReduceKind::Min:
-    return b.create<MinimumOp>(loc, type, a, other);
-  case ReduceKind::Max:
-    return b.create<MaximumOp>(loc, type, a, other);
-  case ReduceKind::And:
-    return b.create<AndOp>(loc, type, a, other);
-  case ReduceKind::Or:
-    return b.create<OrOp>(loc, type, a, other);
-  }
-  llvm_unreachable("unknown kind");
-}
-
-/// `layout` with `count` more dims behind, which no axis cuts.
-LayoutAttr withDims(LayoutAttr layout, size_t count) {
-  const Layout present = layout.getLayout();
-  Layout::DimAxes axes = present.dim_axes();
-  axes.resize(axes.size() + count);
-  return LayoutAttr::get(layout.getContext(),
-                         *Layout::get(present.mesh(), axes, {}));
-}
-
-Value ShapedBuilder::vectors(ArrayRef<Value> entries) {
-  if (entries.size() == 1)
-    return entries.front();
-  const LayoutAttr joined = withDims(layout, 1);
-  SmallVector<int64_t> sizes = shape;
-  sizes.push_back(1);
-  Type element = elementTypeOf(entries.front().getType());
-  SmallVector<Value> parts;
-  for (Value entry : entries)
-    parts.push_back(b.create<ReshapeOp>(
-        loc, spmd::shardType(sizes, element, joined), entry));
-  sizes.back() = int64_t(entries.size());
-  return b.create<ConcatenateOp>(loc, spmd::shardType(sizes, element, joined),
-                                 parts, int64_t(shape.size()));
-}
-
-Value ShapedBuilder::pick(Value table, ArrayRef<int64_t> dims,
-                          ArrayRef<Value> places) {
-  const auto rank = int64_t(globalShape(table.getType()).size());
-  SmallVector<int64_t> others;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(dims, dim))
-      others.push_back(dim);
-  auto gather = b.create<GatherOp>(
-      loc, of(elementTypeOf(table.getType())), table, vectors(places),
-      /*offset_dims=*/ArrayRef<int64_t>(), /*collapsed_slice_dims=*/dims,
-      /*operand_batching_dims=*/others, /*start_indices_batching_dims=*/others,
-      /*start_index_map=*/dims, /*index_vector_dim=*/int64_t(shape.size()),
-      SmallVector<int64_t>(rank, 1));
-  gather->setAttr(pickedAttr, b.getUnitAttr());
-  return gather;
-}
-
 /// The dims of `part`, which a slice has, that are smaller than those of
 /// `whole`.
 SmallVector<int64_t> cutDims(Type whole, Type part) {
@@ -156,27 +34,6 @@ SmallVector<int64_t> cutDims(Type whole, Type part) {
     if (std::get<0>(sizes) != std::get<1>(sizes))
       dims.push_back(int64_t(dim));
   return dims;
-}
-
-/// Returns whether ops of elements combine them: sums of bits are no additions.
-bool isCombined(Type element, ReduceKind kind) {
-  return !element.isInteger(1) || kind == ReduceKind::And ||
-         kind == ReduceKind::Or;
-}
-
-/// Returns whether every device has what it picks of `table` along `dims`, and
-/// all values are there as they are.
-bool isPickable(Value table, ArrayRef<int64_t> dims, Operation *op) {
-  auto isThere = [](Type type) {
-    return isShard(type) && !spmd::layoutOf(type).is_partial() &&
-           spmd::windowsOf(type).empty() &&
-           !llvm::is_contained(globalShape(type), 0);
-  };
-  const Layout layout = spmd::layoutOf(table.getType());
-  return !dims.empty() && llvm::all_of(op->getOperandTypes(), isThere) &&
-         llvm::all_of(op->getResultTypes(), isThere) &&
-         llvm::all_of(
-             dims, [&](int64_t dim) { return layout.dim_axes()[dim].empty(); });
 }
 
 void pickSlice(DynamicSliceOp op) {
@@ -323,5 +180,11 @@ void meshloom::pickElements(Block &block) {
       pickWindows(windows);
     else if (auto running = dyn_cast<CumulativeOp>(op))
       pickRunning(running);
+    else if (auto scatter = dyn_cast<ScatterOp>(op))
+      pickScattered(scatter);
+    else if (auto sort = dyn_cast<SortOp>(op))
+      pickSorted(sort);
+    else if (auto top = dyn_cast<TopKOp>(op))
+      pickTop(top);
   }
 }

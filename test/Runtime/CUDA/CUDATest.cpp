@@ -45,6 +45,71 @@ TEST_F(CUDATest, StepsOnLogicalGPUsAreThoseOfVirtualCPUs) {
   }
 }
 
+// Each of the step's five products is work of the library's, and no kernel's.
+TEST_F(CUDATest, ProductsAreThoseOfTheLibrary) {
+  auto cpus = clientOf("cpu", 8);
+  ASSERT_TRUE(cpus);
+  auto expected = runStep(*cpus, "cpu", 8);
+  ASSERT_TRUE(expected) << expected.error().message();
+  begin();
+  auto client = clientOf(platformName(), 8);
+  ASSERT_TRUE(client && runStep(*client, "cuda", 8));
+  *client = nullptr;
+  const int64_t withoutLibrary = standInLaunches();
+  for (auto [order, graphs] :
+       {std::pair("order=first", 1), std::pair("order=last", 1),
+        std::pair("seed=6", 1), std::pair("seed=7", 0)}) {
+    begin(order);
+    client = clientOf(platformName(fmt::format(",graphs={},cublaslt={}", graphs,
+                                               MESHLOOM_STANDIN_BLAS_PATH)),
+                      8);
+    ASSERT_TRUE(client) << client.error().message();
+    auto results = runStep(*client, "cuda", 8);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    constexpr int products = 5, times = 2;
+    EXPECT_EQ(standInLaunches(), withoutLibrary - products * times);
+    EXPECT_EQ(standInCalls("cuGraphAddChildGraphNode"), graphs * products);
+    if (graphs == 0)
+      EXPECT_EQ(standInCalls("cublasLtMatmul"), products * times);
+    EXPECT_STREQ(standInFault(), "");
+    *client = nullptr;
+    EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
+  }
+}
+
+// An algorithm of the library's may depend on more than the operands. Kernels
+// give the same bits on any number of devices.
+TEST_F(CUDATest, DeterministicProductsAreKernels) {
+  std::vector<std::vector<std::vector<float>>> results;
+  for (int64_t devices : {1, 8}) {
+    begin();
+    auto client = clientOf(
+        platformName(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH)),
+        devices);
+    ASSERT_TRUE(client) << client.error().message();
+    auto values = runStep(*client, "cuda", devices, /*times=*/2,
+                          /*deterministic=*/true);
+    ASSERT_TRUE(values) << values.error().message();
+    results.push_back(std::move(*values));
+    EXPECT_EQ(standInCalls("cublasLtMatmul"), 0);
+    EXPECT_STREQ(standInFault(), "");
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST_F(CUDATest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
+  begin();
+  EXPECT_THAT(failure(",cublaslt=/nowhere/libcublasLt.so"),
+              HasSubstr("GPU 0 (stand-in): NVIDIA's cuBLASLt cannot be loaded: "
+                        "/nowhere/libcublasLt.so"));
+  begin();
+  EXPECT_THAT(failure(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_PATH)),
+              HasSubstr("is no cuBLASLt: it has no function"));
+}
+
 // A step on 8 logical GPUs is as many launches as one on 1.
 TEST_F(CUDATest, DevicesOfACardAreMerged) {
   std::vector<int64_t> launches;
@@ -180,9 +245,9 @@ TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(
       failure(",cards=2"),
       "the platform cuda takes card=N, logical-gpus=N, "
-      "memory-limit=BYTES, graphs=N, "
-      "exchange=host|peer|nccl, driver=PATH and nccl=PATH after its name, "
-      "separated by commas, got 'cards=2'");
+      "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
+      "nccl=PATH and cublaslt=PATH after its name, separated by commas, got "
+      "'cards=2'");
 }
 
 TEST_F(CUDATest, OlderGPUsAreRefused) {

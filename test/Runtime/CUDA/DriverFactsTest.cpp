@@ -53,6 +53,8 @@ SAME(DriverResult::InvalidProgramCounter, CUDA_ERROR_INVALID_PC);
 SAME(DriverResult::LaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
 SAME(DriverResult::NotPermitted, CUDA_ERROR_NOT_PERMITTED);
 SAME(DriverResult::NotSupported, CUDA_ERROR_NOT_SUPPORTED);
+SAME(DriverResult::StreamIsCaptured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+SAME(CaptureMode::Relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 SAME(DeviceAttribute::Multiprocessors,
      CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 SAME(DeviceAttribute::CapabilityMajor,

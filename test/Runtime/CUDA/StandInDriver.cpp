@@ -320,6 +320,8 @@ DriverResult cuStreamSynchronize(StreamHandle stream) {
                    StreamObject *object = find(driver.streams, stream);
                    if (!object)
                      return DriverResult::InvalidHandle;
+                   if (object->captured)
+                     return DriverResult::StreamIsCaptured;
                    return driver.wait(object->last)
                               ? std::optional(current->lost)
                               : std::nullopt;
@@ -648,19 +650,18 @@ DriverResult cuLaunchHostFunc(StreamHandle stream, HostFunction function,
 using namespace meshloom::cuda;
 
 DriverResult meshloom::cuda::standInEnqueue(
-    StreamHandle stream, std::function<std::string()> missing,
+    StreamHandle stream, const char *name, std::function<std::string()> missing,
     const std::function<std::string(DeviceBytes)> &run) {
-  return entered("a library", Needs::Context, [&](StandIn &driver) {
+  return entered(name, Needs::Context, [&](StandIn &driver) {
     StreamObject *object = find(driver.streams, stream);
     if (!object)
       return DriverResult::InvalidHandle;
-    auto bytesOf = [&driver, context = current](const void *address,
-                                                size_t bytes) {
+    auto bytesOf = [&driver, name, context = current](const void *address,
+                                                      size_t bytes) {
       return driver.checkRange(context,
                                static_cast<DevicePointer>(
                                    reinterpret_cast<uintptr_t>(address)),
-                               bytes, "an access by a library") ==
-             DriverResult::Success;
+                               bytes, name) == DriverResult::Success;
     };
     driver.enqueue(
         *object, {[&driver, context = current, bytesOf, run] {

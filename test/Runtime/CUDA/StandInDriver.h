@@ -24,8 +24,9 @@ namespace meshloom::cuda {
 using DeviceBytes = std::function<bool(const void *, size_t)>;
 
 /// For stand-ins of libraries: work in a stream of the current GPU. It begins
-/// when `missing` returns nothing, and returns what is wrong, or nothing.
-DriverResult standInEnqueue(StreamHandle stream,
+/// when `missing` returns nothing, and returns what is wrong, or nothing. It is
+/// counted as a call of `name`.
+DriverResult standInEnqueue(StreamHandle stream, const char *name,
                             std::function<std::string()> missing,
                             const std::function<std::string(DeviceBytes)> &run);
 /// The number of the GPU that this thread speaks of; -1: of none.

@@ -4,6 +4,7 @@
 #include "StandInCalls.h"
 
 #include <cstring>
+#include <utility>
 
 namespace meshloom::cuda {
 namespace {
@@ -76,6 +77,23 @@ DriverResult makeCopy(StandIn &driver, const CopyNode &copy, Piece &piece) {
 }
 
 namespace {
+/// The work of a graph that was captured in one stream: one node after another.
+DriverResult makeChild(StandIn &driver, GraphHandle graph, Piece &piece) {
+  const GraphObject *object = find(driver.graphs, graph);
+  if (!object)
+    return DriverResult::InvalidHandle;
+  std::vector<Piece> pieces;
+  for (const auto &node : object->nodes)
+    pieces.push_back(node->piece);
+  piece.run = [pieces = std::move(pieces)] {
+    for (const Piece &one : pieces)
+      if (DriverResult bad = one.run(); bad != DriverResult::Success)
+        return bad;
+    return DriverResult::Success;
+  };
+  return DriverResult::Success;
+}
+
 /// `make(driver, piece)`: what the new node does.
 template <typename Make>
 DriverResult addNode(const char *function, GraphNodeHandle *node,
@@ -169,6 +187,15 @@ DriverResult cuGraphAddHostNode(GraphNodeHandle *node, GraphHandle graph,
                  });
 }
 
+DriverResult cuGraphAddChildGraphNode(GraphNodeHandle *node, GraphHandle graph,
+                                      const GraphNodeHandle *after,
+                                      size_t count, GraphHandle child) {
+  return addNode("cuGraphAddChildGraphNode", node, graph, after, count,
+                 Kind::Child, [&](StandIn &driver, Piece &piece) {
+                   return makeChild(driver, child, piece);
+                 });
+}
+
 DriverResult cuGraphInstantiateWithFlags(GraphExecutableHandle *executable,
                                          GraphHandle graph,
                                          unsigned long long flags) {
@@ -227,6 +254,39 @@ DriverResult cuGraphExecHostNodeSetParams(GraphExecutableHandle executable,
                       piece = makeHostCall(host->function, host->data);
                       return DriverResult::Success;
                     });
+}
+
+DriverResult
+cuGraphExecChildGraphNodeSetParams(GraphExecutableHandle executable,
+                                   GraphNodeHandle node, GraphHandle child) {
+  return changeNode("cuGraphExecChildGraphNodeSetParams", executable, node,
+                    Kind::Child, [&](StandIn &driver, Piece &piece) {
+                      return makeChild(driver, child, piece);
+                    });
+}
+
+DriverResult cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode mode) {
+  return entered("cuStreamBeginCapture", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object || mode != CaptureMode::Relaxed)
+      return DriverResult::InvalidValue;
+    if (object->captured)
+      return DriverResult::StreamIsCaptured;
+    auto created = std::make_unique<GraphObject>(GraphObject{current, {}});
+    object->captured = created.get();
+    driver.graphs.emplace(created.get(), std::move(created));
+    return DriverResult::Success;
+  });
+}
+
+DriverResult cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
+  return entered("cuStreamEndCapture", Needs::Context, [&](StandIn &driver) {
+    StreamObject *object = find(driver.streams, stream);
+    if (!object || !object->captured)
+      return DriverResult::InvalidValue;
+    *graph = std::exchange(object->captured, nullptr);
+    return DriverResult::Success;
+  });
 }
 
 DriverResult cuGraphLaunch(GraphExecutableHandle executable,

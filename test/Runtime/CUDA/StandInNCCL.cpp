@@ -168,7 +168,8 @@ NCCLResult enqueueMessages(const Rank &rank, StreamHandle stream,
       awaited.push_back(receives.back().second);
   }
   const DriverResult sent = standInEnqueue(
-      stream, {}, [rank, sends](const DeviceBytes &isMemory) -> std::string {
+      stream, "NCCL", {},
+      [rank, sends](const DeviceBytes &isMemory) -> std::string {
         for (const auto &[operation, name] : sends) {
           if (rank->isAborted)
             return "";
@@ -183,7 +184,7 @@ NCCLResult enqueueMessages(const Rank &rank, StreamHandle stream,
   if (sent != DriverResult::Success)
     return taken(sent);
   return taken(standInEnqueue(
-      stream, [rank, awaited] { return missingOf(rank, awaited); },
+      stream, "NCCL", [rank, awaited] { return missingOf(rank, awaited); },
       [rank, receives](const DeviceBytes &isMemory) -> std::string {
         for (const auto &[operation, name] : receives) {
           if (rank->isAborted)
@@ -335,7 +336,7 @@ NCCLResult ncclAllReduce(const void *from, void *to, size_t count,
   for (int other = 0; other < rank->size; ++other)
     names.push_back(fmt::format("collective {} of rank {}", number, other));
   const DriverResult sent = standInEnqueue(
-      stream, {},
+      stream, "NCCL", {},
       [rank, from, bytes, form,
        name = names[size_t(rank->rank)]](const DeviceBytes &isMemory) {
         if (rank->isAborted)
@@ -350,7 +351,7 @@ NCCLResult ncclAllReduce(const void *from, void *to, size_t count,
   if (sent != DriverResult::Success)
     return taken(sent);
   return taken(standInEnqueue(
-      stream, [rank, names] { return missingOf(rank, names); },
+      stream, "NCCL", [rank, names] { return missingOf(rank, names); },
       [=](const DeviceBytes &isMemory) -> std::string {
         if (rank->isAborted)
           return "";

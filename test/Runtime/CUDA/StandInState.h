@@ -44,6 +44,8 @@ struct Task {
   }
 };
 
+struct GraphObject;
+
 /// A GPU, and what this process has there.
 struct ContextObject {
   int number = 0, users = 0;
@@ -61,14 +63,15 @@ struct ContextObject {
 struct StreamObject {
   ContextObject *context;
   std::shared_ptr<Task> last;
+  /// Work becomes nodes of this graph instead; null: there is none.
+  GraphObject *captured = nullptr;
 };
 struct EventObject {
   ContextObject *context;
   std::shared_ptr<Task> task; ///< null: nothing to wait for
 };
-struct GraphObject;
 struct GraphNodeObject {
-  enum class Kind : uint8_t { Kernel, Copy, Host };
+  enum class Kind : uint8_t { Kernel, Copy, Host, Child };
   GraphObject *graph;
   Kind kind;
   Piece piece;
@@ -161,6 +164,16 @@ struct StandIn {
     return task;
   }
   void enqueue(StreamObject &stream, Piece piece) {
+    if (stream.captured) {
+      auto &nodes = stream.captured->nodes;
+      std::vector<GraphNodeObject *> after;
+      if (!nodes.empty())
+        after.push_back(nodes.back().get());
+      nodes.push_back(std::make_unique<GraphNodeObject>(
+          GraphNodeObject{stream.captured, GraphNodeObject::Kind::Kernel,
+                          std::move(piece), std::move(after)}));
+      return;
+    }
     std::vector<std::shared_ptr<Task>> after;
     if (stream.last && !stream.last->done)
       after.push_back(stream.last);

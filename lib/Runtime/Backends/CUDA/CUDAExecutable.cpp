@@ -104,6 +104,10 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
     done = enqueueExchange(*call.work, frame, run);
   else if (!call.onHost)
     done = forEachPart(call, base, [&](const Part &part) -> Status {
+      if (!call.products.empty())
+        return launchProduct(commands, call, part,
+                             call.workspace ? frame.address(*call.workspace, 0)
+                                            : nullptr);
       return call.shape ? launch(commands, call, launched(call, part))
                         : copyBoxes(commands, call, part);
     });

@@ -32,6 +32,9 @@ struct Call {
   // A kernel or product:
   const KernelShape *shape = nullptr;
   FunctionHandle function = nullptr;
+  // A product by cuBLASLt, of each part; empty: the kernel computes it.
+  std::vector<std::shared_ptr<const BlasProduct>> products;
+  std::optional<unsigned> workspace; ///< the memory that they need
   // A host node, or what checks the values that a kernel has written:
   bool onHost = false;
   plan::HostWork host;
@@ -109,6 +112,10 @@ private:
   static std::optional<int64_t> addendStep(const plan::Work &work);
   Result<std::string> symbolOf(const plan::Work &work) const;
   Status findKernel(Call &call) const;
+  /// Looks for a way of cuBLASLt to compute a product, and gives it memory.
+  Status planProducts(Call &call);
+  /// The scratch memories that a call uses.
+  std::vector<unsigned> scratchOf(const Call &call) const;
   /// Gives what a call touches places in the host's memory.
   void stage(Call &call);
   /// The bytes of its memory that an access touches in a part.
@@ -144,6 +151,8 @@ private:
   /// The box of iterations of a call's kernel.
   Part launched(const Call &call, Part part) const;
   Status launch(Commands &commands, const Call &call, Part part) const;
+  Status launchProduct(Commands &commands, const Call &call, const Part &part,
+                       char *workspace) const;
   Status copyBoxes(Commands &commands, const Call &call,
                    const Part &part) const;
   void runOnHost(const Call &call, Run &run) const;

@@ -24,7 +24,10 @@ using namespace cuda;
 
 constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
 constexpr const char *ncclVariable = "MESHLOOM_NCCL";
-constexpr const char *standardDriver = "libcuda.so.1";
+constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
+constexpr std::string_view systemDriver = "libcuda.so.1";
+/// Instead of a library's path: kernels do its work.
+constexpr std::string_view noLibrary = "none";
 
 struct PlatformOptions {
   int64_t card = -1; ///< the only one that is used; -1: all of them are
@@ -37,6 +40,8 @@ struct PlatformOptions {
   std::string exchange;
   std::string driver;
   std::string nccl; ///< empty: there is none for this driver
+  /// cuBLASLt: see Card::open.
+  std::optional<std::string> blas;
 };
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
@@ -44,7 +49,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   Status read = readPlatformOptions(
       text,
       "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
-      "graphs=N, exchange=host|peer|nccl, driver=PATH and nccl=PATH",
+      "graphs=N, exchange=host|peer|nccl, driver=PATH, nccl=PATH and "
+      "cublaslt=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
@@ -59,6 +65,10 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
           options.exchange = *value;
           return true;
         }
+        if (name == "cublaslt" && value && !value->empty()) {
+          options.blas = *value;
+          return true;
+        }
         int64_t *number = name == "card"           ? &options.card
                           : name == "logical-gpus" ? &options.logicalGPUs
                           : name == "memory-limit" ? &options.memoryLimit
@@ -70,15 +80,24 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
     return read.error();
   if (options.driver.empty()) {
     const char *path = std::getenv(driverVariable);
-    options.driver = path && *path ? path : standardDriver;
+    options.driver = path && *path ? path : systemDriver;
   }
   if (options.nccl.empty()) {
     const char *path = std::getenv(ncclVariable);
-    // NCCL itself works with the standard driver.
-    options.nccl = path && *path                      ? path
-                   : options.driver == standardDriver ? "libnccl.so.2"
-                                                      : "";
+    // NCCL itself works with the system's driver.
+    options.nccl = path && *path                    ? path
+                   : options.driver == systemDriver ? "libnccl.so.2"
+                                                    : "";
   }
+  if (!options.blas) {
+    const char *path = std::getenv(blasVariable);
+    if (path && *path)
+      options.blas = path;
+    else if (options.driver == systemDriver)
+      options.blas = "";
+  }
+  if (options.blas == noLibrary)
+    options.blas = std::nullopt;
   return options;
 }
 
@@ -234,7 +253,8 @@ Result<std::shared_ptr<Card>> Cards::open(int card) {
   Result<const Driver *> driver = Driver::load(options.driver);
   if (!driver)
     return driver.error();
-  Result<std::shared_ptr<Card>> opened = Card::open(**driver, card, limit);
+  Result<std::shared_ptr<Card>> opened =
+      Card::open(**driver, card, limit, options.blas);
   if (opened)
     cards[card] = *opened;
   return opened;

@@ -3,6 +3,7 @@
 // which it is done in the order in which it was asked for.
 #pragma once
 
+#include "Blas.h"
 #include "Commands.h"
 #include "Driver.h"
 
@@ -23,8 +24,10 @@ class Kernels;
 class Card : public Commands, public std::enable_shared_from_this<Card> {
 public:
   /// `memoryLimit`: bytes that may be in use at once, 0: what the GPU has.
-  static Result<std::shared_ptr<Card>> open(const Driver &driver, int number,
-                                            int64_t memoryLimit);
+  /// `blasPath`: of BlasLibrary::load; nothing: kernels compute all products.
+  static Result<std::shared_ptr<Card>>
+  open(const Driver &driver, int number, int64_t memoryLimit,
+       std::optional<std::string> blasPath = std::nullopt);
   /// How many cards this machine has.
   static Result<int> count(const Driver &driver);
   /// The description of a card that may not be open. Fails where there is none
@@ -57,6 +60,8 @@ public:
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
                 std::span<uint64_t> parameters) override;
   Status callHost(HostFunction function, void *data) override;
+  Status callLibrary(std::span<const uint64_t> addresses,
+                     const std::function<Status(StreamHandle)> &call) override;
   /// While a thread has one, cards refuse it: the driver would wait for itself.
   class HostScope {
   public:
@@ -95,6 +100,14 @@ public:
   /// some of it did.
   Result<bool> isOver(EventHandle mark);
 
+  /// How cuBLASLt computes this product. Null: a kernel has to, for there is no
+  /// cuBLASLt, or it has no algorithm. Fails where a library that somebody has
+  /// named does not load.
+  Result<std::shared_ptr<const BlasProduct>> plan(const MatrixProduct &product);
+  /// Asks for a product that plan() has returned, in a stream of this card.
+  Status run(const BlasProduct &product, const char *lhs, const char *rhs,
+             char *out, char *workspace, StreamHandle stream);
+
   /// Compiles PTX. Fails with what the driver's compiler says of it.
   Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
 
@@ -103,6 +116,8 @@ private:
   friend class Kernels;
   explicit Card(const Driver &driver) : driver(driver) {}
   Status start(int number, int64_t memoryLimit);
+  /// Null: there is none.
+  Result<Blas *> openBlas();
   Status check(DriverResult result, std::string_view function);
   Error outOfMemory(int64_t bytes);
   void release(char *block, int64_t bytes);
@@ -125,6 +140,8 @@ private:
   std::mutex mutex; ///< of what is below
   std::vector<HostBlock> freeHost;
   std::vector<EventHandle> freeMarks;
+  std::optional<std::string> blasPath; ///< nothing: not wanted, or not found
+  std::unique_ptr<Blas> blas;          ///< null: nobody has asked for it
   std::optional<Error> lost;
 };
 

@@ -7,6 +7,7 @@
 
 #include "meshloom/Core/Result.h"
 
+#include <functional>
 #include <span>
 
 namespace meshloom::cuda {
@@ -26,6 +27,11 @@ public:
                         unsigned threads, std::span<uint64_t> parameters) = 0;
   /// Calls `function(data)`, which must not use a card: see Card::HostScope.
   virtual Status callHost(HostFunction function, void *data) = 0;
+  /// Work that a library of NVIDIA's asks a stream for: `call(stream)`. For the
+  /// same addresses it is the same work.
+  virtual Status
+  callLibrary(std::span<const uint64_t> addresses,
+              const std::function<Status(StreamHandle)> &call) = 0;
   /// Work that is asked for after this begins when all work before it has
   /// ended. In a stream that is always so.
   virtual void join() {}

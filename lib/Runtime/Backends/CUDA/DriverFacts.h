@@ -36,7 +36,8 @@ enum class DriverResult : int {
   InvalidProgramCounter = 718,
   LaunchFailed = 719,
   NotPermitted = 800,
-  NotSupported = 801
+  NotSupported = 801,
+  StreamIsCaptured = 900
 };
 enum class DeviceAttribute : int {
   Multiprocessors = 16,
@@ -56,6 +57,8 @@ struct PoolAccess {
 
 /// Flags of cuStreamCreate: it does not wait for the default stream.
 inline constexpr unsigned streamNonBlocking = 1;
+/// Modes of cuStreamBeginCapture: a library that is captured may load its code.
+enum class CaptureMode : int { Relaxed = 2 };
 /// Flags of cuEventCreate: it measures no times.
 inline constexpr unsigned eventWithoutTiming = 2;
 

@@ -25,6 +25,8 @@ Graph::~Graph() {
     (void)card->driver.cuGraphExecDestroy(executable);
   if (graph)
     (void)card->driver.cuGraphDestroy(graph);
+  if (captured)
+    (void)card->driver.cuStreamDestroy_v2(captured);
 }
 
 void Graph::beginPiece(std::span<const unsigned> after) {
@@ -148,6 +150,58 @@ Status Graph::callHost(HostFunction function, void *data) {
         return card->check(
             card->driver.cuGraphExecHostNodeSetParams(executable, node, &host),
             "cuGraphExecHostNodeSetParams");
+      });
+}
+
+Result<GraphHandle>
+Graph::capture(const std::function<Status(StreamHandle)> &call) {
+  const Driver &driver = card->driver;
+  if (!captured)
+    if (Status ok =
+            card->check(driver.cuStreamCreate(&captured, streamNonBlocking),
+                        "cuStreamCreate");
+        !ok)
+      return ok.error();
+  if (Status ok = card->check(
+          driver.cuStreamBeginCapture_v2(captured, CaptureMode::Relaxed),
+          "cuStreamBeginCapture");
+      !ok)
+    return ok.error();
+  const Status called = call(captured);
+  GraphHandle work = nullptr;
+  const Status ended = card->check(driver.cuStreamEndCapture(captured, &work),
+                                   "cuStreamEndCapture");
+  if (called && ended)
+    return work;
+  if (work)
+    (void)driver.cuGraphDestroy(work);
+  return called ? ended.error() : called.error();
+}
+
+Status Graph::callLibrary(std::span<const uint64_t> addresses,
+                          const std::function<Status(StreamHandle)> &call) {
+  auto withWork = [&](std::string_view function, const auto &use) -> Status {
+    Result<GraphHandle> work = capture(call);
+    if (!work)
+      return work.error();
+    Status used = card->check(use(*work), function);
+    (void)card->driver.cuGraphDestroy(*work); // the node has a copy
+    return used;
+  };
+  return next(
+      Values(addresses.begin(), addresses.end()),
+      [&](GraphNodeHandle *node) {
+        return withWork("cuGraphAddChildGraphNode", [&](GraphHandle work) {
+          return card->driver.cuGraphAddChildGraphNode(
+              node, graph, before.data(), before.size(), work);
+        });
+      },
+      [&](GraphNodeHandle node) {
+        return withWork(
+            "cuGraphExecChildGraphNodeSetParams", [&](GraphHandle work) {
+              return card->driver.cuGraphExecChildGraphNodeSetParams(
+                  executable, node, work);
+            });
       });
 }
 

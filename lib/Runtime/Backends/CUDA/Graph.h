@@ -33,6 +33,8 @@ public:
   Status launch(FunctionHandle function, unsigned blocks, unsigned threads,
                 std::span<uint64_t> parameters) override;
   Status callHost(HostFunction function, void *data) override;
+  Status callLibrary(std::span<const uint64_t> addresses,
+                     const std::function<Status(StreamHandle)> &call) override;
   void join() override;
 
   /// Launches what this run has asked for in the card's stream. After an error
@@ -54,8 +56,12 @@ private:
   Status copyBetween(MemoryType toType, char *to, MemoryType fromType,
                      const char *from, int64_t bytes);
 
+  /// The work that `call` asks a stream for, as a graph of the caller's.
+  Result<GraphHandle> capture(const std::function<Status(StreamHandle)> &call);
+
   const std::shared_ptr<Card> card;
   GraphHandle graph = nullptr;
+  StreamHandle captured = nullptr;            ///< libraries ask it for work
   GraphExecutableHandle executable = nullptr; ///< null in the first run
   std::vector<Node> nodes;
   size_t position = 0; ///< of the next node of this run

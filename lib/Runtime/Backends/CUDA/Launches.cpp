@@ -129,6 +129,22 @@ Status CUDAExecutable::launch(Commands &commands, const Call &call,
                          shape.threads(), parameters);
 }
 
+/// Parts have one workspace, in turn.
+Status CUDAExecutable::launchProduct(Commands &commands, const Call &call,
+                                     const Part &part, char *workspace) const {
+  if (workspace)
+    commands.join();
+  const std::vector<char *> &pointers = part.pointers;
+  std::vector<uint64_t> addresses;
+  for (const char *pointer :
+       {pointers[0], pointers[1], pointers[2], static_cast<char *>(workspace)})
+    addresses.push_back(reinterpret_cast<uintptr_t>(pointer));
+  return commands.callLibrary(addresses, [&](StreamHandle stream) {
+    return card->run(*call.products[part.instance], pointers[0], pointers[1],
+                     pointers[2], workspace, stream);
+  });
+}
+
 Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,
                                  const Part &part) const {
   return copyStrided(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <queue>
 #include <set>
 
@@ -29,20 +30,28 @@ void CUDAExecutable::order() {
   }
 }
 
+std::vector<unsigned> CUDAExecutable::scratchOf(const Call &call) const {
+  std::vector<unsigned> scratch;
+  for (const Access &access : call.work->accesses) {
+    const unsigned memory = graph.buffers[access.buffer].memory;
+    if (graph.plan.memories[memory].kind == Memory::Kind::Scratch)
+      scratch.push_back(memory);
+  }
+  if (call.workspace)
+    scratch.push_back(*call.workspace);
+  return scratch;
+}
+
 /// Scratch memory by the places in the order from its first to its last use.
 Offsets CUDAExecutable::place() const {
   std::vector<Lifetime> lifetimes(graph.plan.memories.size());
-  for (int position = 0; position < int(sequence.size()); ++position)
-    for (const Access &access : graph.works[sequence[position]].accesses) {
-      const unsigned index = graph.buffers[access.buffer].memory;
-      const Memory &memory = graph.plan.memories[index];
-      if (memory.kind != Memory::Kind::Scratch)
-        continue;
+  for (int position = 0; position < int(calls.size()); ++position)
+    for (unsigned index : scratchOf(calls[position])) {
       Lifetime &life = lifetimes[index];
       if (life.first < 0)
         life.first = position;
       life.last = position;
-      life.bytes = memory.bytes;
+      life.bytes = graph.plan.memories[index].bytes;
     }
   return placeByLifetime(lifetimes);
 }
@@ -60,12 +69,9 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
       edges[positionOf[next]].insert(positionOf[action]);
   const std::vector<Memory> &memories = graph.plan.memories;
   std::vector<std::vector<unsigned>> users(memories.size());
-  for (unsigned position = 0; position < sequence.size(); ++position)
-    for (const Access &access : graph.works[sequence[position]].accesses) {
-      const unsigned memory = graph.buffers[access.buffer].memory;
-      if (memories[memory].kind == Memory::Kind::Scratch)
-        users[memory].push_back(position);
-    }
+  for (unsigned position = 0; position < calls.size(); ++position)
+    for (unsigned memory : scratchOf(calls[position]))
+      users[memory].push_back(position);
   for (unsigned m = 0; m < memories.size(); ++m)
     for (unsigned n = 0; n < memories.size(); ++n)
       if (!users[m].empty() && !users[n].empty() &&
@@ -156,6 +162,9 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
     return call;
   if (Status ok = findKernel(call); !ok)
     return ok.error();
+  if (call.shape && work.kind == Work::Kind::Dot)
+    if (Status ok = planProducts(call); !ok)
+      return ok.error();
   if (call.shape && work.kind == Work::Kind::Reduce) { // a loop of addends
     const GraphBuffer &from = graph.buffers[work.accesses[0].buffer];
     call.elements[0].strides.push_back(*addendStep(work) *
@@ -241,6 +250,53 @@ Status CUDAExecutable::findKernel(Call &call) const {
                                         function.error().message());
   call.shape = &*shape;
   call.function = *function;
+  return Success();
+}
+
+/// The largest power of two that divides an address `offset` bytes behind the
+/// beginning of an array, as far as algorithms care.
+static int64_t alignmentAt(int64_t offset) {
+  constexpr int64_t largest = 16;
+  return std::gcd(offset, largest);
+}
+
+/// A deterministic program's bits depend on the operands alone, and the
+/// library's on the algorithm too.
+Status CUDAExecutable::planProducts(Call &call) {
+  const auto kind =
+      ProductKind::of(loaded, std::get<DotStep>(loaded.steps[call.work->step]));
+  if (!kind || loaded.deterministic)
+    return Success();
+  std::vector<std::shared_ptr<const BlasProduct>> products;
+  int64_t workspaceBytes = 0;
+  bool isComplete = true;
+  const Status planned = forEachBox(call, [&](Part &part) -> Status {
+    const auto product = MatrixProduct::of(
+        *kind, part.extents,
+        {call.elements[0].strides, call.elements[1].strides,
+         call.elements[2].strides},
+        {alignmentAt(part.offsets[0]), alignmentAt(part.offsets[1]),
+         alignmentAt(part.offsets[2])});
+    isComplete &= product.has_value();
+    if (!isComplete)
+      return Success();
+    auto found = card->plan(*product);
+    if (!found)
+      return found.error();
+    isComplete &= *found != nullptr;
+    if (!isComplete)
+      return Success();
+    workspaceBytes = std::max(workspaceBytes, (*found)->workspaceBytes());
+    products.push_back(std::move(*found));
+    return Success();
+  });
+  if (!planned || !isComplete)
+    return planned;
+  call.products = std::move(products);
+  if (workspaceBytes > 0) {
+    call.workspace = unsigned(graph.plan.memories.size());
+    graph.plan.memories.push_back({.bytes = workspaceBytes});
+  }
   return Success();
 }
 

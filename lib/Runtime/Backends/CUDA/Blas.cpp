@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Blas.h"
+
+#include <array>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+using namespace meshloom;
+using namespace meshloom::cuda;
+
+/// The library of CUDA 13 and that of CUDA 12, which have the same functions.
+static constexpr std::array systemLibraries{"libcublasLt.so.13",
+                                            "libcublasLt.so.12"};
+/// The most memory that an algorithm may ask for: what NVIDIA recommends for
+/// the newest GPUs.
+static constexpr uint64_t mostWorkspaceBytes = uint64_t(32) << 20;
+
+Result<const BlasLibrary *> BlasLibrary::open(const std::string &path) {
+  void *handle = nullptr;
+  if (!path.empty())
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  else
+    for (const char *name : systemLibraries)
+      if (!handle)
+        handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Error(
+        fmt::format("NVIDIA's cuBLASLt cannot be loaded: {}", dlerror()),
+        ErrorCode::NOT_FOUND);
+  auto library = std::make_unique<BlasLibrary>();
+  std::string missing;
+  auto find = [&](auto &function, const char *name) {
+    void *address = dlsym(handle, name);
+    if (!address && missing.empty())
+      missing = name;
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
+  };
+  find(library->cublasLtGetStatusName, "cublasLtGetStatusName");
+#define MESHLOOM_BLAS_FUNCTION(name, ...) find(library->name, #name);
+#include "BlasFunctions.def"
+#undef MESHLOOM_BLAS_FUNCTION
+  if (!missing.empty())
+    return Error(fmt::format("'{}' is no cuBLASLt: it has no function {}",
+                             path.empty() ? systemLibraries.front() : path,
+                             missing));
+  return library.release(); // as the library, it stays
+}
+
+Result<const BlasLibrary *> BlasLibrary::load(const std::string &path) {
+  // Never destroyed: arrays that outlive main keep cards alive.
+  static std::mutex &mutex = *new std::mutex;
+  static auto &libraries = *new std::map<std::string, const BlasLibrary *>;
+  std::lock_guard lock(mutex);
+  if (auto found = libraries.find(path); found != libraries.end())
+    return found->second;
+  Result<const BlasLibrary *> library = open(path);
+  if (library)
+    libraries.emplace(path, *library);
+  return library;
+}
+
+Status BlasLibrary::check(BlasResult result, std::string_view function) const {
+  if (result == BlasResult::Success)
+    return Success();
+  const char *name = cublasLtGetStatusName(result);
+  return Error(fmt::format("{} fails with {}", function,
+                           name ? name : fmt::format("error {}", int(result))),
+               ErrorCode::INTERNAL);
+}
+
+static BlasType typeOf(DType type) {
+  return type == DType::F32    ? BlasType::F32
+         : type == DType::BF16 ? BlasType::BF16
+                               : BlasType::F16;
+}
+
+BlasProduct::~BlasProduct() {
+  for (BlasLayoutHandle layout : {a, b, out})
+    if (layout)
+      (void)library.cublasLtMatrixLayoutDestroy(layout);
+  if (description)
+    (void)library.cublasLtMatmulDescDestroy(description);
+}
+
+Status BlasProduct::describe(const MatrixProduct &product) {
+  swapsOperands = product.swapsOperands;
+  if (Status ok =
+          library.check(library.cublasLtMatmulDescCreate(
+                            &description, BlasCompute::F32, BlasType::F32),
+                        "cublasLtMatmulDescCreate");
+      !ok)
+    return ok;
+  for (auto [attribute, operand] :
+       {std::pair(BlasProductAttribute::TransposeA, &product.a),
+        std::pair(BlasProductAttribute::TransposeB, &product.b)}) {
+    const BlasTranspose transpose =
+        operand->isTransposed ? BlasTranspose::Yes : BlasTranspose::No;
+    if (Status ok = library.check(
+            library.cublasLtMatmulDescSetAttribute(
+                description, attribute, &transpose, sizeof(transpose)),
+            "cublasLtMatmulDescSetAttribute");
+        !ok)
+      return ok;
+  }
+  auto describeMatrix = [&](BlasLayoutHandle &layout,
+                            const MatrixProduct::Operand &operand, int64_t rows,
+                            int64_t columns) -> Status {
+    if (operand.isTransposed)
+      std::swap(rows, columns);
+    if (Status ok =
+            library.check(library.cublasLtMatrixLayoutCreate(
+                              &layout, typeOf(product.type), uint64_t(rows),
+                              uint64_t(columns), operand.pitch),
+                          "cublasLtMatrixLayoutCreate");
+        !ok || product.batches == 1)
+      return ok;
+    const auto count = int32_t(product.batches);
+    if (Status ok = library.check(
+            library.cublasLtMatrixLayoutSetAttribute(
+                layout, BlasLayoutAttribute::BatchCount, &count, sizeof(count)),
+            "cublasLtMatrixLayoutSetAttribute");
+        !ok)
+      return ok;
+    return library.check(library.cublasLtMatrixLayoutSetAttribute(
+                             layout, BlasLayoutAttribute::BatchStride,
+                             &operand.batchStride, sizeof(operand.batchStride)),
+                         "cublasLtMatrixLayoutSetAttribute");
+  };
+  if (Status ok = describeMatrix(a, product.a, product.rows, product.terms);
+      !ok)
+    return ok;
+  if (Status ok = describeMatrix(b, product.b, product.terms, product.columns);
+      !ok)
+    return ok;
+  return describeMatrix(out, product.out, product.rows, product.columns);
+}
+
+Result<bool> BlasProduct::choose(BlasHandle handle,
+                                 const MatrixProduct &product) {
+  BlasPreferenceHandle preference = nullptr;
+  if (Status ok =
+          library.check(library.cublasLtMatmulPreferenceCreate(&preference),
+                        "cublasLtMatmulPreferenceCreate");
+      !ok)
+    return ok.error();
+  Status set = Success();
+  auto setAttribute = [&](BlasPreferenceAttribute attribute,
+                          const auto &value) {
+    if (set)
+      set = library.check(library.cublasLtMatmulPreferenceSetAttribute(
+                              preference, attribute, &value, sizeof(value)),
+                          "cublasLtMatmulPreferenceSetAttribute");
+  };
+  using Attribute = BlasPreferenceAttribute;
+  setAttribute(Attribute::MostWorkspaceBytes, mostWorkspaceBytes);
+  for (auto [attribute, operand] :
+       {std::pair(Attribute::AlignmentOfA, &product.a),
+        std::pair(Attribute::AlignmentOfB, &product.b),
+        std::pair(Attribute::AlignmentOfC, &product.out),
+        std::pair(Attribute::AlignmentOfD, &product.out)})
+    setAttribute(attribute, uint32_t(operand->alignment));
+  int count = 0;
+  const BlasResult result =
+      set ? library.cublasLtMatmulAlgoGetHeuristic(
+                handle, description, a, b, out, out, preference,
+                /*requested=*/1, &chosen, &count)
+          : BlasResult::Success;
+  (void)library.cublasLtMatmulPreferenceDestroy(preference);
+  if (!set)
+    return set.error();
+  if (result == BlasResult::NotSupported)
+    return false;
+  if (Status ok = library.check(result, "cublasLtMatmulAlgoGetHeuristic"); !ok)
+    return ok.error();
+  return count == 1 && chosen.state == BlasResult::Success;
+}
+
+Status BlasProduct::run(BlasHandle handle, const char *lhs, const char *rhs,
+                        char *result, char *workspace,
+                        StreamHandle stream) const {
+  const float one = 1, zero = 0;
+  if (swapsOperands)
+    std::swap(lhs, rhs);
+  return library.check(
+      library.cublasLtMatmul(handle, description, &one, lhs, a, rhs, b, &zero,
+                             result, out, result, out, &chosen.algorithm,
+                             workspace, chosen.workspaceBytes, stream),
+      "cublasLtMatmul");
+}
+
+Result<std::unique_ptr<Blas>> Blas::create(const BlasLibrary &library) {
+  BlasHandle handle = nullptr;
+  if (Status ok =
+          library.check(library.cublasLtCreate(&handle), "cublasLtCreate");
+      !ok)
+    return ok.error();
+  return std::unique_ptr<Blas>(new Blas(library, handle));
+}
+
+Blas::~Blas() {
+  plans.clear();
+  (void)library.cublasLtDestroy(handle);
+}
+
+Result<std::shared_ptr<const BlasProduct>>
+Blas::plan(const MatrixProduct &product) {
+  std::lock_guard lock(mutex);
+  if (auto found = plans.find(product); found != plans.end())
+    return found->second;
+  auto planned = std::make_shared<BlasProduct>(library);
+  if (Status ok = planned->describe(product); !ok)
+    return ok.error();
+  Result<bool> exists = planned->choose(handle, product);
+  if (!exists)
+    return exists.error();
+  return plans
+      .emplace(product, *exists ? std::move(planned)
+                                : std::shared_ptr<const BlasProduct>())
+      .first->second;
+}

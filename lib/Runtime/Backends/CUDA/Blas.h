@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Blas: NVIDIA's cuBLASLt, which computes products of matrices on a card. The
+// library is found when a program first needs it.
+#pragma once
+
+#include "BlasFacts.h"
+#include "MatrixProduct.h"
+
+#include "meshloom/Core/Result.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace meshloom::cuda {
+
+/// The library's functions, as members of their names.
+class BlasLibrary {
+public:
+  /// The library `path`, or that of the system where the path is empty; once in
+  /// a process, where it stays loaded. Fails where there is none.
+  static Result<const BlasLibrary *> load(const std::string &path);
+
+  /// Fails with the library's name for a result that is no success.
+  Status check(BlasResult result, std::string_view function) const;
+
+  const char *(*cublasLtGetStatusName)(BlasResult) = nullptr;
+#define MESHLOOM_BLAS_FUNCTION(name, ...)                                      \
+  BlasResult (*name)(__VA_ARGS__) = nullptr;
+#include "BlasFunctions.def"
+#undef MESHLOOM_BLAS_FUNCTION
+
+private:
+  static Result<const BlasLibrary *> open(const std::string &path);
+};
+
+/// A product of some shape, as the library describes it, and the algorithm that
+/// it proposes for this shape.
+class BlasProduct {
+public:
+  explicit BlasProduct(const BlasLibrary &library) : library(library) {}
+  ~BlasProduct();
+  BlasProduct(const BlasProduct &) = delete;
+  BlasProduct &operator=(const BlasProduct &) = delete;
+
+  /// Memory of the card that a run needs.
+  int64_t workspaceBytes() const { return int64_t(chosen.workspaceBytes); }
+  /// Asks for the product in a stream.
+  Status run(BlasHandle handle, const char *lhs, const char *rhs, char *out,
+             char *workspace, StreamHandle stream) const;
+
+private:
+  friend class Blas;
+  Status describe(const MatrixProduct &product);
+  /// False: the library has no algorithm.
+  Result<bool> choose(BlasHandle handle, const MatrixProduct &product);
+
+  const BlasLibrary &library;
+  bool swapsOperands = false;
+  BlasProductHandle description = nullptr;
+  BlasLayoutHandle a = nullptr, b = nullptr, out = nullptr;
+  BlasHeuristic chosen{};
+};
+
+/// The library on one card. The card is the one that the calling thread speaks
+/// of. Safe to use from any thread.
+class Blas {
+public:
+  static Result<std::unique_ptr<Blas>> create(const BlasLibrary &library);
+  ~Blas();
+  Blas(const Blas &) = delete;
+  Blas &operator=(const Blas &) = delete;
+
+  /// The product of this shape, which is asked for once. Null: the library has
+  /// no algorithm for it.
+  Result<std::shared_ptr<const BlasProduct>> plan(const MatrixProduct &product);
+  Status run(const BlasProduct &product, const char *lhs, const char *rhs,
+             char *out, char *workspace, StreamHandle stream) const {
+    return product.run(handle, lhs, rhs, out, workspace, stream);
+  }
+
+private:
+  Blas(const BlasLibrary &library, BlasHandle handle)
+      : library(library), handle(handle) {}
+
+  const BlasLibrary &library;
+  const BlasHandle handle;
+  std::mutex mutex; ///< of the plans
+  std::map<MatrixProduct, std::shared_ptr<const BlasProduct>> plans;
+};
+
+} // namespace meshloom::cuda

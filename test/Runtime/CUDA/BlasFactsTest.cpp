@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cuBLASLt's types, numbers and functions, as the backend states them, against
+// NVIDIA's cublasLt.h. It checks as it is compiled.
+#include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
+
+#include <cublasLt.h>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+namespace {
+using namespace meshloom::cuda;
+
+/// Arguments are passed alike: both are pointers, or numbers of one size.
+template <typename A, typename B>
+constexpr bool isAlike =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
+template <typename Fact, typename Real> constexpr bool isSame = false;
+template <typename... A, typename... B>
+constexpr bool isSame<BlasResult(A...), cublasStatus_t(B...)> =
+    sizeof...(A) == sizeof...(B) && (isAlike<A, B> && ...);
+
+#define MESHLOOM_BLAS_FUNCTION(name, ...)                                      \
+  static_assert(isSame<BlasResult(__VA_ARGS__), decltype(::name)>, #name);
+#include "../../../lib/Runtime/Backends/CUDA/BlasFunctions.def"
+#undef MESHLOOM_BLAS_FUNCTION
+
+#define SAME(fact, real) static_assert(int(fact) == int(real), #real)
+SAME(BlasResult::Success, CUBLAS_STATUS_SUCCESS);
+SAME(BlasResult::NotInitialized, CUBLAS_STATUS_NOT_INITIALIZED);
+SAME(BlasResult::AllocationFailed, CUBLAS_STATUS_ALLOC_FAILED);
+SAME(BlasResult::InvalidValue, CUBLAS_STATUS_INVALID_VALUE);
+SAME(BlasResult::ExecutionFailed, CUBLAS_STATUS_EXECUTION_FAILED);
+SAME(BlasResult::NotSupported, CUBLAS_STATUS_NOT_SUPPORTED);
+SAME(BlasType::F32, CUDA_R_32F);
+SAME(BlasType::F16, CUDA_R_16F);
+SAME(BlasType::BF16, CUDA_R_16BF);
+SAME(BlasCompute::F32, CUBLAS_COMPUTE_32F);
+SAME(BlasTranspose::No, CUBLAS_OP_N);
+SAME(BlasTranspose::Yes, CUBLAS_OP_T);
+SAME(BlasProductAttribute::TransposeA, CUBLASLT_MATMUL_DESC_TRANSA);
+SAME(BlasProductAttribute::TransposeB, CUBLASLT_MATMUL_DESC_TRANSB);
+SAME(BlasLayoutAttribute::BatchCount, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+SAME(BlasLayoutAttribute::BatchStride,
+     CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+SAME(BlasPreferenceAttribute::MostWorkspaceBytes,
+     CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+SAME(BlasPreferenceAttribute::AlignmentOfA,
+     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+SAME(BlasPreferenceAttribute::AlignmentOfB,
+     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+SAME(BlasPreferenceAttribute::AlignmentOfC,
+     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+SAME(BlasPreferenceAttribute::AlignmentOfD,
+     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+static_assert(sizeof(BlasAlgorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(BlasHeuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(BlasHeuristic, workspaceBytes) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(BlasHeuristic, state) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, state));
+
+// The checks above are part of the compilation; this lists them as a test.
+TEST(BlasFactsTest, AgreeWithCublasLtHeader) {
+  EXPECT_GE(CUBLAS_VER_MAJOR, 11);
+}
+} // namespace

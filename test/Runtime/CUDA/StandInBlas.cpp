@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The stand-in cuBLASLt: a library with the functions of NVIDIA's cuBLASLt that
+// Meshloom calls, which asks the stand-in driver for its work.
+//
+// It refuses what the real library refuses: matrices that do not fit each
+// other, algorithms for another product, too little workspace, addresses that
+// are less aligned than the algorithm was promised. It writes poison to its
+// workspace, so that others who use that memory meanwhile have wrong results.
+#include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
+#include "StandInDriver.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+
+namespace meshloom::cuda {
+
+struct BlasObject {};
+struct BlasLayoutObject {
+  BlasType type;
+  int64_t rows, columns, pitch;
+  int32_t batches = 1;
+  int64_t batchStride = 0;
+};
+struct BlasProductObject {
+  std::array<BlasTranspose, 2> transposes{};
+};
+struct BlasPreferenceObject {
+  uint64_t workspaceBytes = 0;
+  std::map<BlasPreferenceAttribute, uint32_t> alignments;
+};
+
+namespace {
+
+/// A workspace is asked for where sums have at least so many terms.
+constexpr int64_t fewTerms = 32;
+constexpr uintptr_t workspaceAlignment = 16;
+constexpr int poison = 0xee;
+
+/// An operand of a product, as the product reads it.
+struct Matrix {
+  int64_t rows, columns;
+  bool isTransposed;
+  BlasLayoutObject layout;
+
+  Matrix(const BlasLayoutObject &layout, BlasTranspose transpose)
+      : rows(layout.rows), columns(layout.columns),
+        isTransposed(transpose == BlasTranspose::Yes), layout(layout) {
+    if (isTransposed)
+      std::swap(rows, columns);
+  }
+  int64_t width() const { return layout.type == BlasType::F32 ? 4 : 2; }
+  int64_t elements() const {
+    return (layout.batches - 1) * layout.batchStride +
+           (layout.columns - 1) * layout.pitch + layout.rows;
+  }
+  int64_t indexOf(int64_t batch, int64_t row, int64_t column) const {
+    if (isTransposed)
+      std::swap(row, column);
+    return batch * layout.batchStride + column * layout.pitch + row;
+  }
+  bool isValid() const {
+    return layout.rows > 0 && layout.columns > 0 &&
+           layout.pitch >= layout.rows && layout.batches > 0;
+  }
+};
+
+struct Product {
+  Matrix a, b, out;
+
+  bool isValid() const {
+    const bool hasOneType =
+        a.layout.type == b.layout.type && a.layout.type == out.layout.type;
+    return a.isValid() && b.isValid() && out.isValid() && hasOneType &&
+           a.rows == out.rows && b.columns == out.columns &&
+           a.columns == b.rows && a.layout.batches == out.layout.batches &&
+           b.layout.batches == out.layout.batches;
+  }
+  size_t workspaceBytes() const {
+    return a.columns < fewTerms ? 0 : size_t(out.rows * out.columns) * 4;
+  }
+  /// An algorithm remembers this of the product that it is for.
+  std::array<uint64_t, 4> key() const {
+    return {uint64_t(out.rows), uint64_t(out.columns), uint64_t(a.columns),
+            uint64_t(a.isTransposed) * 2 + uint64_t(b.isTransposed)};
+  }
+};
+
+float load(const char *array, int64_t index, BlasType type) {
+  uint32_t bits = 0;
+  if (type == BlasType::F32) {
+    std::memcpy(&bits, array + index * 4, 4);
+    return std::bit_cast<float>(bits);
+  }
+  if (type == BlasType::F16) {
+    _Float16 value = 0;
+    std::memcpy(&value, array + index * 2, 2);
+    return float(value);
+  }
+  uint16_t half = 0;
+  std::memcpy(&half, array + index * 2, 2);
+  return std::bit_cast<float>(uint32_t(half) << 16);
+}
+
+void store(char *array, int64_t index, BlasType type, float value) {
+  if (type == BlasType::F32) {
+    std::memcpy(array + index * 4, &value, 4);
+    return;
+  }
+  if (type == BlasType::F16) {
+    const auto half = _Float16(value);
+    std::memcpy(array + index * 2, &half, 2);
+    return;
+  }
+  const auto bits = std::bit_cast<uint32_t>(value);
+  // To the nearest, of two the even one.
+  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+  if (value != value)
+    rounded = bits | 0x400000;
+  const auto half = uint16_t(rounded >> 16);
+  std::memcpy(array + index * 2, &half, 2);
+}
+
+void compute(const Product &product, const char *a, const char *b, char *out) {
+  const BlasType type = product.out.layout.type;
+  for (int64_t batch = 0; batch < product.out.layout.batches; ++batch)
+    for (int64_t column = 0; column < product.out.columns; ++column)
+      for (int64_t row = 0; row < product.out.rows; ++row) {
+        float sum = 0;
+        for (int64_t term = 0; term < product.a.columns; ++term)
+          sum += load(a, product.a.indexOf(batch, row, term), type) *
+                 load(b, product.b.indexOf(batch, term, column), type);
+        store(out, product.out.indexOf(batch, row, column), type, sum);
+      }
+}
+
+template <typename T>
+BlasResult setValue(T &target, const void *value, size_t bytes) {
+  if (!value || bytes != sizeof(T))
+    return BlasResult::InvalidValue;
+  std::memcpy(&target, value, bytes);
+  return BlasResult::Success;
+}
+
+template <typename T> BlasResult destroy(T *object) {
+  if (!object)
+    return BlasResult::InvalidValue;
+  delete object;
+  return BlasResult::Success;
+}
+
+size_t bytesOf(const Matrix &matrix) {
+  return size_t(matrix.elements() * matrix.width());
+}
+
+} // namespace
+
+extern "C" {
+
+const char *cublasLtGetStatusName(BlasResult result) {
+  switch (result) {
+  case BlasResult::InvalidValue:
+    return "CUBLAS_STATUS_INVALID_VALUE";
+  case BlasResult::NotSupported:
+    return "CUBLAS_STATUS_NOT_SUPPORTED";
+  case BlasResult::ExecutionFailed:
+    return "CUBLAS_STATUS_EXECUTION_FAILED";
+  default:
+    return "CUBLAS_STATUS_UNKNOWN";
+  }
+}
+
+BlasResult cublasLtCreate(BlasHandle *handle) {
+  *handle = new BlasObject;
+  return BlasResult::Success;
+}
+BlasResult cublasLtDestroy(BlasHandle handle) {
+  return destroy(handle);
+}
+
+BlasResult cublasLtMatmulDescCreate(BlasProductHandle *product,
+                                    BlasCompute compute, BlasType scale) {
+  if (compute != BlasCompute::F32 || scale != BlasType::F32)
+    return BlasResult::InvalidValue;
+  *product = new BlasProductObject;
+  return BlasResult::Success;
+}
+BlasResult cublasLtMatmulDescDestroy(BlasProductHandle product) {
+  return destroy(product);
+}
+BlasResult cublasLtMatmulDescSetAttribute(BlasProductHandle product,
+                                          BlasProductAttribute attribute,
+                                          const void *value, size_t bytes) {
+  return setValue(
+      product->transposes[attribute == BlasProductAttribute::TransposeB], value,
+      bytes);
+}
+
+BlasResult cublasLtMatrixLayoutCreate(BlasLayoutHandle *layout, BlasType type,
+                                      uint64_t rows, uint64_t columns,
+                                      int64_t pitch) {
+  *layout = new BlasLayoutObject{type, int64_t(rows), int64_t(columns), pitch};
+  return BlasResult::Success;
+}
+BlasResult cublasLtMatrixLayoutDestroy(BlasLayoutHandle layout) {
+  return destroy(layout);
+}
+BlasResult cublasLtMatrixLayoutSetAttribute(BlasLayoutHandle layout,
+                                            BlasLayoutAttribute attribute,
+                                            const void *value, size_t bytes) {
+  return attribute == BlasLayoutAttribute::BatchCount
+             ? setValue(layout->batches, value, bytes)
+             : setValue(layout->batchStride, value, bytes);
+}
+
+BlasResult cublasLtMatmulPreferenceCreate(BlasPreferenceHandle *preference) {
+  *preference = new BlasPreferenceObject;
+  return BlasResult::Success;
+}
+BlasResult cublasLtMatmulPreferenceDestroy(BlasPreferenceHandle preference) {
+  return destroy(preference);
+}
+BlasResult
+cublasLtMatmulPreferenceSetAttribute(BlasPreferenceHandle preference,
+                                     BlasPreferenceAttribute attribute,
+                                     const void *value, size_t bytes) {
+  return attribute == BlasPreferenceAttribute::MostWorkspaceBytes
+             ? setValue(preference->workspaceBytes, value, bytes)
+             : setValue(preference->alignments[attribute], value, bytes);
+}
+
+BlasResult
+cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProductHandle description,
+                               BlasLayoutHandle a, BlasLayoutHandle b,
+                               BlasLayoutHandle c, BlasLayoutHandle out,
+                               BlasPreferenceHandle preference, int requested,
+                               BlasHeuristic *results, int *count) {
+  const Product product{{*a, description->transposes[0]},
+                        {*b, description->transposes[1]},
+                        {*out, BlasTranspose::No}};
+  if (!product.isValid() || c != out || requested < 1)
+    return BlasResult::InvalidValue;
+  *count = 0;
+  if (product.workspaceBytes() > preference->workspaceBytes)
+    return BlasResult::NotSupported;
+  *count = 1;
+  results[0] = {.algorithm = {},
+                .workspaceBytes = product.workspaceBytes(),
+                .state = BlasResult::Success,
+                .waves = 1,
+                .reserved = {}};
+  std::ranges::copy(product.key(), results[0].algorithm.data);
+  using Attribute = BlasPreferenceAttribute;
+  for (auto [place, attribute] : {std::pair(4, Attribute::AlignmentOfA),
+                                  std::pair(5, Attribute::AlignmentOfB),
+                                  std::pair(6, Attribute::AlignmentOfD)}) {
+    const auto found = preference->alignments.find(attribute);
+    constexpr uint64_t usual = 256;
+    results[0].algorithm.data[place] =
+        found == preference->alignments.end() ? usual : found->second;
+  }
+  return BlasResult::Success;
+}
+
+BlasResult cublasLtMatmul(BlasHandle handle, BlasProductHandle description,
+                          const void *alpha, const void *a,
+                          BlasLayoutHandle layoutOfA, const void *b,
+                          BlasLayoutHandle layoutOfB, const void *beta,
+                          const void *c, BlasLayoutHandle layoutOfC, void *out,
+                          BlasLayoutHandle layoutOfOut,
+                          const BlasAlgorithm *algorithm, void *workspace,
+                          size_t workspaceBytes, StreamHandle stream) {
+  if (!handle || !description || !layoutOfA || !layoutOfB || !layoutOfOut ||
+      !algorithm || !a || !b || !out)
+    return BlasResult::InvalidValue;
+  const Product product{{*layoutOfA, description->transposes[0]},
+                        {*layoutOfB, description->transposes[1]},
+                        {*layoutOfOut, BlasTranspose::No}};
+  // Scales and results in place: we have no use for others.
+  if (*static_cast<const float *>(alpha) != 1 ||
+      *static_cast<const float *>(beta) != 0 || c != out ||
+      layoutOfC != layoutOfOut)
+    return BlasResult::NotSupported;
+  const auto &data = algorithm->data;
+  if (!product.isValid() ||
+      !std::ranges::equal(product.key(), std::span(data, 4)) ||
+      workspaceBytes < product.workspaceBytes() ||
+      reinterpret_cast<uintptr_t>(workspace) % workspaceAlignment != 0)
+    return BlasResult::InvalidValue;
+  for (auto [place, address] : {std::pair(4, a), std::pair(5, b),
+                                std::pair(6, static_cast<const void *>(out))})
+    if (reinterpret_cast<uintptr_t>(address) % data[place] != 0)
+      return BlasResult::NotSupported;
+  const DriverResult asked = standInEnqueue(
+      stream, "cublasLtMatmul", {},
+      [product, a, b, out, workspace,
+       workspaceBytes](const DeviceBytes &isMemory) -> std::string {
+        if (!isMemory(a, bytesOf(product.a)) ||
+            !isMemory(b, bytesOf(product.b)) ||
+            !isMemory(out, bytesOf(product.out)) ||
+            (workspaceBytes > 0 && !isMemory(workspace, workspaceBytes)))
+          return "a product of cuBLASLt is of no memory of the GPU";
+        if (workspaceBytes > 0)
+          std::memset(workspace, poison, workspaceBytes);
+        compute(product, static_cast<const char *>(a),
+                static_cast<const char *>(b), static_cast<char *>(out));
+        return "";
+      });
+  return asked == DriverResult::Success ? BlasResult::Success
+                                        : BlasResult::ExecutionFailed;
+}
+
+} // extern "C"
+} // namespace meshloom::cuda
