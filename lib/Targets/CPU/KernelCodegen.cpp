@@ -15,6 +15,8 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -406,6 +408,17 @@ static bool hasF16(Operation *op) {
       .wasInterrupted();
 }
 
+namespace {
+/// Leaves out LLVM's warnings of loops of which it makes no vectors although
+/// `widenVectors` asked for a width: a user can change nothing about them.
+class Silent : public llvm::DiagnosticHandler {
+public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    return info.getSeverity() != llvm::DS_Error;
+  }
+};
+} // namespace
+
 /// `item` in LLVM IR.
 static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
@@ -413,6 +426,7 @@ static Result<KernelModule> translate(const KernelToCompile &item,
       ModuleOp::create(mlir::UnknownLoc::get(item.kernel->getContext()));
   KernelModule kernelModule{!isDeterministic(item.kernel), LoopKind::Plain,
                             std::make_unique<llvm::LLVMContext>(), nullptr};
+  kernelModule.context->setDiagnosticHandler(std::make_unique<Silent>());
   if (auto loop = dyn_cast<spmd::LibraryCallOp>(item.kernel)) {
     emitLoopCall(loop, item.symbol, *code);
     kernelModule.loops = LoopKind::Whole;
