@@ -14,6 +14,10 @@
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 #include <condition_variable>
 #include <deque>
@@ -36,6 +40,17 @@ static bool hasF16(Operation *op) {
       .wasInterrupted();
 }
 
+namespace {
+/// Leaves out LLVM's warnings of loops of which it makes no vectors although
+/// `widenVectors` asked for a width: a user can change nothing about them.
+class Silent : public llvm::DiagnosticHandler {
+public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    return info.getSeverity() != llvm::DS_Error;
+  }
+};
+} // namespace
+
 /// `item` in LLVM IR.
 static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
@@ -44,6 +59,7 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   KernelModule kernelModule{!isDeterministic(item.kernel), hasF16(item.kernel),
                             LoopKind::Plain,
                             std::make_unique<llvm::LLVMContext>(), nullptr};
+  kernelModule.context->setDiagnosticHandler(std::make_unique<Silent>());
   if (auto loop = dyn_cast<spmd::LibraryCallOp>(item.kernel)) {
     emitLoopCall(loop, item.symbol, *code);
     kernelModule.loops = LoopKind::Whole;

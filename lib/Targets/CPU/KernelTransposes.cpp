@@ -136,7 +136,7 @@ KernelEmitter::stageInputs(unsigned inner) {
     Type type = storageType(elements[k]);
     const bool isLine =
         stride.isStatic && (stride.value == 0 || stride.value == 1);
-    // What the body reads by itself lies elsewhere.
+    // An input that ops of the body read has no element at this position.
     if (isLine || kernel.getBlock()->getArgument(k).use_empty() ||
         !isa<FloatType, IntegerType>(type))
       continue;
