@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+} // namespace CLI
+
 namespace meshloom::run {
 
 struct Options {
@@ -49,5 +53,8 @@ struct Options {
   /// Returns whether the explanation is a file.
   bool writesExplanation() const { return !explain.empty() && explain != "-"; }
 };
+
+/// Declares the options of the command line, which are written to `options`.
+void addOptions(CLI::App &app, Options &options);
 
 } // namespace meshloom::run
