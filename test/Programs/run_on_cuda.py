@@ -18,6 +18,10 @@ from run_on_plugin import FOLDER, failures
 EXCHANGING = {"relayouts": "nccl", "partial_values": "peer", "mlp_two_axes": "nccl",
               "reductions_uneven": "nccl", "megatron_mlp": "peer"}
 
+# Sorting the 20,011 updates of each of its scatters takes the stand-in more than a minute;
+# scatter_blocks and scatter_types have the same kernels.
+TOO_LARGE = {"scatter_parts"}
+
 
 def main():
     tool, driver, nccl, blas = sys.argv[1:5]
@@ -29,6 +33,8 @@ def main():
         with open(path) as file:
             text = file.read()
         if "func.func" not in text:  # a test of other files
+            continue
+        if name in TOO_LARGE and not names:
             continue
         os.environ["MESHLOOM_STANDIN"] = f"seed={seed}"
         found = failures(tool, path, f"cuda:driver={driver}")

@@ -5,6 +5,7 @@
 #include "MaskedLoops.h"
 #include "meshloom/Core/Timing.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
@@ -406,12 +407,9 @@ namespace {
 class IdlePasses {
 public:
   static IdlePasses &ofProcess() {
-    static IdlePasses idle;
+    // Never destroyed: threads may compile while the process ends.
+    static IdlePasses &idle = *new IdlePasses;
     return idle;
-  }
-  ~IdlePasses() {
-    if (first.joinable())
-      first.join();
   }
 
   /// Makes the first passes of the process on another thread.
@@ -430,6 +428,8 @@ public:
         idle.push_back(std::move(*passes));
       changed.notify_all();
     });
+    // LLVM's own tables end with the process, and this thread before them.
+    static const auto joined = llvm::make_scope_exit([this] { first.join(); });
   }
 
   Result<std::unique_ptr<CodeGenerator::Passes>> take(CodegenMode mode) {
