@@ -230,8 +230,8 @@ static LogicalResult writeAsLoops(Operation *op, ModuleOp module,
     fits = op->getOperand(i).getType() ==
            RankedTensorType::get(type.getShape().drop_back(),
                                  type.getElementType());
-  if (!fits || !(dtensor::partTypeOf(type).isF32() ||
-                 dtensor::partTypeOf(type).isF64()))
+  if (!fits ||
+      !(dtensor::partTypeOf(type).isF32() || dtensor::partTypeOf(type).isF64()))
     return op->emitError(
         "expected three diagonals [..., n], right-hand sides [..., n, k] and "
         "solutions like these, of f32, f64 or complex numbers of these");

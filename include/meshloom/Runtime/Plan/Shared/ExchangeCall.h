@@ -56,7 +56,7 @@ struct ExchangeLayout {
   Array source, target;
   std::vector<Transfer> sends, receives; ///< by the messages of the plan
   bool combines = false;                 ///< some target has several addends
-  int64_t whole = 0; ///< elements of all that a group sums
+  int64_t whole = 0;                     ///< elements of all that a group sums
   /// Bytes that it needs from its beginning to its end.
   int64_t stagingBytes = 0;
   /// Where room in them is for the addends of any target and their result.
