@@ -270,7 +270,7 @@ Status CUDAExecutable::planProducts(Call &call) {
   std::vector<std::shared_ptr<const BlasProduct>> products;
   int64_t workspaceBytes = 0;
   bool isComplete = true;
-  const Status planned = forEachBox(call, [&](Part &part) -> Status {
+  Status planned = forEachBox(call, [&](Part &part) -> Status {
     const auto product = MatrixProduct::of(
         *kind, part.extents,
         {call.elements[0].strides, call.elements[1].strides,
