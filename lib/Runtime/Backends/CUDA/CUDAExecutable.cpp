@@ -173,14 +173,17 @@ Result<Event> CUDAExecutable::runActions(const Frame &frame) {
   if (hasHostNodes())
     for (const Call &call : calls)
       run->hostRuns.push_back({run.get(), &call});
-  auto outcome = [run, name = loaded.name](const Status &done) -> Status {
+  // A run without host nodes and exchanges does not keep the executable alive.
+  const bool tellsOthers = exchanges() && endsLater();
+  auto outcome = [run, tellsOthers,
+                  name = loaded.name](const Status &done) -> Status {
     if (run->failure.any())
       return run->failure.error(run->self->loaded);
     if (done)
       return done;
     const Error error = done.error().withMessage(
         fmt::format("in program '{}': {}", name, done.error().message()));
-    if (run->self->exchanges() && run->self->endsLater())
+    if (tellsOthers)
       run->exchanges->fail(error, run->failure);
     return error;
   };
