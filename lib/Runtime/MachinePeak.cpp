@@ -4,10 +4,10 @@
 // memory and, on most machines, the clock. A thread's own CPU time counts, so
 // that other programs on the machine change little.
 #include "meshloom/Runtime/Profiler.h"
+#include "meshloom/Runtime/ThreadTime.h"
 
 #include <algorithm>
 #include <barrier>
-#include <ctime>
 #include <memory>
 #include <sched.h>
 #include <thread>
@@ -17,9 +17,7 @@ namespace {
 
 /// Seconds of the calling thread.
 double threadSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
+  return double(threadNanoseconds()) * 1e-9;
 }
 
 constexpr int64_t CHAINS = 12, ROUNDS = 400'000;

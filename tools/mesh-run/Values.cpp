@@ -233,6 +233,21 @@ matchFiles(const Signature &signature, const std::vector<NpyArray> &files) {
 }
 } // namespace
 
+Result<std::vector<Array>> placeInputs(const std::shared_ptr<Client> &client,
+                                       const Signature &signature,
+                                       const std::vector<HostBytes> &inputs) {
+  std::vector<Array> arrays;
+  arrays.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto array =
+        Array::fromHost(client, signature.arguments[i].type, inputs[i]);
+    if (!array)
+      return array.error();
+    arrays.push_back(std::move(*array));
+  }
+  return arrays;
+}
+
 Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
                                           const Options &options) {
   size_t wanted = signature.arguments.size(), got = options.inputs.size();

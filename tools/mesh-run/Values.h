@@ -17,6 +17,11 @@ namespace meshloom::run {
 Result<std::vector<HostBytes>> makeInputs(const Signature &signature,
                                           const Options &options);
 
+/// The values of all arguments as arrays of a client.
+Result<std::vector<Array>> placeInputs(const std::shared_ptr<Client> &client,
+                                       const Signature &signature,
+                                       const std::vector<HostBytes> &inputs);
+
 /// A random value that depends on the type, the seed and the global index
 /// alone: floats in [-1, 1), integers in [0, 8), or all that their bits allow,
 /// booleans; where `notes` has a range, numbers in that. The numbers are those

@@ -264,20 +264,6 @@ Status carryOver(const Loaded &loaded, std::vector<Array> results, size_t first,
   return Success();
 }
 
-Result<std::vector<Array>> placeInputs(const Loaded &loaded,
-                                       const std::vector<HostBytes> &inputs) {
-  const Signature &signature = loaded.executable->signature();
-  std::vector<Array> arguments;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto array =
-        Array::fromHost(loaded.client, signature.arguments[i].type, inputs[i]);
-    if (!array)
-      return array.error();
-    arguments.push_back(*array);
-  }
-  return arguments;
-}
-
 /// Runs once. Returns when the results are there.
 Result<std::vector<Array>> runOnce(const Loaded &loaded,
                                    std::vector<Array> arguments) {
@@ -432,7 +418,7 @@ Status runIn(Loaded &loaded, const Options &options) {
   std::shared_ptr<Profiler> profiler;
   if (Status done = beginOutputs(options); !done)
     return done;
-  auto arguments = placeInputs(loaded, *inputs);
+  auto arguments = placeInputs(loaded.client, signature, *inputs);
   if (!arguments)
     return arguments.error();
   if (!options.profile.empty()) {

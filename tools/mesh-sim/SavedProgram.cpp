@@ -22,14 +22,5 @@ Result<SavedProgram> SavedProgram::load(const run::Options &options) {
 
 Result<std::vector<Array>>
 SavedProgram::place(const std::shared_ptr<Client> &client) const {
-  std::vector<Array> arrays;
-  arrays.reserve(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto array = Array::fromHost(client, compiled.signature().arguments[i].type,
-                                 inputs[i]);
-    if (!array)
-      return array.error();
-    arrays.push_back(std::move(*array));
-  }
-  return arrays;
+  return run::placeInputs(client, compiled.signature(), inputs);
 }

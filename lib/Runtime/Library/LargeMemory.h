@@ -11,13 +11,24 @@
 
 namespace meshloom::library {
 
+inline constexpr size_t hugePage = 2 << 20;
+
+/// Returns whether memory of this size is in huge pages.
+inline bool hasHugePages(size_t bytes) {
+  return bytes >= 2 * hugePage;
+}
+
+/// Returns the size that allocateMemory gives to memory of this size.
+inline size_t allocatedSize(size_t bytes) {
+  const size_t page = hasHugePages(bytes) ? hugePage : 4096;
+  return (bytes + page - 1) / page * page;
+}
+
 /// Returns 64-byte aligned memory, which std::free frees. Throws
 /// std::bad_alloc.
 inline void *allocateMemory(size_t bytes) {
-  constexpr size_t page = 4096, hugePage = 2 << 20;
-  const bool isLarge = bytes >= 2 * hugePage;
-  const size_t unit = isLarge ? hugePage : page;
-  const size_t rounded = (bytes + unit - 1) / unit * unit;
+  const bool isLarge = hasHugePages(bytes);
+  const size_t rounded = allocatedSize(bytes);
   void *memory = std::aligned_alloc(isLarge ? hugePage : 64, rounded);
   if (!memory)
     throw std::bad_alloc();

@@ -23,7 +23,7 @@ void *library::threadScratch(unsigned slot, size_t bytes) {
     entry.memory.reset();
     entry.bytes = 0;
     entry.memory.reset(allocateMemory(bytes));
-    entry.bytes = bytes;
+    entry.bytes = allocatedSize(bytes);
   }
   return entry.memory.get();
 }

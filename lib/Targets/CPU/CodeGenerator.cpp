@@ -152,7 +152,7 @@ makeTargetMachine(CodegenMode mode) {
   if (!target)
     return target.error();
   const std::string triple = llvm::sys::getProcessTriple();
-  // Other architectures' levels have no names here: they get the host's.
+  // Levels of other architectures have no names: the host's level is taken.
   bool portable = mode == CodegenMode::Portable && llvm::Triple(triple).isX86();
   llvm::TargetOptions options;
   std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(

@@ -119,8 +119,7 @@ struct KernelCompiler::Work {
   unsigned lowering = 0; ///< threads that bring kernels
   unsigned busy = 0;     ///< helpers that compile a kernel
   bool finishing = false;
-  /// Whether a helper that had nothing else to do has seen to it that there is
-  /// a generator for who calls `finish`.
+  /// True: an idle helper has made a generator for the caller of `finish`.
   bool madeAnother = false;
   std::string problem; ///< the first one
   std::vector<std::thread> helpers;

@@ -123,8 +123,8 @@ private:
   /// as there are elements in `chains`, and then the states of the chains.
   SmallVector<Value> reduceInChains(const Position &position, unsigned run,
                                     Value count, ValueRange states);
-  /// Whether the results of all reducers are the same in any order of terms,
-  /// and LLVM makes no vectors of them.
+  /// Returns whether the results of all reducers are the same in any order of
+  /// terms, and LLVM makes no vectors of them.
   bool wantsChains();
 
   /// `carried`: the states, how many terms are in the running sums, and how

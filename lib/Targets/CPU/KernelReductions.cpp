@@ -209,17 +209,6 @@ SmallVector<Value> KernelEmitter::reduceInChains(const Position &position,
          llvm::zip_equal(chains, chainTypes, values))
       storeScalar(element(array, storageType(type), chain), value);
   };
-  auto merged = [&](ValueRange first, ValueRange second) {
-    SmallVector<Value> result;
-    for (auto &reducer : reducers) {
-      const size_t size = reducer->stateTypes().size();
-      result.append(reducer->merge(b, loc, first.take_front(size),
-                                   second.take_front(size)));
-      first = first.drop_front(size);
-      second = second.drop_front(size);
-    }
-    return result;
-  };
   Value whole = b.create<arith::AndIOp>(loc, count, constant(-numChains));
   loop(constant(numChains), one, {}, [&](Value chain, ValueRange) {
     store(chain, identities());
@@ -236,10 +225,10 @@ SmallVector<Value> KernelEmitter::reduceInChains(const Position &position,
   for (int64_t half = numChains / 2; half > 0; half /= 2)
     loop(constant(half), one, {}, [&](Value chain, ValueRange) {
       Value partner = b.create<arith::AddIOp>(loc, chain, constant(half));
-      store(chain, merged(load(chain), load(partner)));
+      store(chain, merge(load(chain), load(partner)));
       return none;
     });
-  SmallVector<Value> reduced = merged(states, load(zero));
+  SmallVector<Value> reduced = merge(states, load(zero));
   Value remaining = b.create<arith::SubIOp>(loc, count, whole);
   return loop(remaining, one, reduced, [&](Value index, ValueRange in) {
     return reduceOne(

@@ -66,7 +66,6 @@ private:
   /// `level`: how often runs are combined to longer ones.
   SmallVector<Value> reduceTerms(const Position &position, Value first,
                                  Value end, unsigned level, ValueRange states);
-  SmallVector<Value> merge(ValueRange states, ValueRange other);
   void emitReduction(const Position &start, Value result, Value inside);
   /// Memory of the block for a state of each thread; the addresses are this
   /// thread's.
@@ -227,19 +226,6 @@ KernelShape ThreadEmitter::emit(StringRef symbol) {
       });
   b.create<LLVM::ReturnOp>(loc, ValueRange());
   return shapeFor(symbol);
-}
-
-SmallVector<Value> ThreadEmitter::merge(ValueRange states, ValueRange other) {
-  SmallVector<Value> merged;
-  for (auto &reducer : reducers)
-    if (reducer) {
-      const unsigned count = reducer->stateTypes().size();
-      merged.append(reducer->merge(b, loc, states.take_front(count),
-                                   other.take_front(count)));
-      states = states.drop_front(count);
-      other = other.drop_front(count);
-    }
-  return merged;
 }
 
 SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,

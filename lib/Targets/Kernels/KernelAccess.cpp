@@ -77,8 +77,8 @@ unsigned meshloom::loopAround(const LoopOrder &order) {
                                  : order.parallel[order.parallel.size() - 2];
 }
 
-/// Whether the innermost loop and the one around it are one loop where all
-/// arrays are dense.
+/// Returns whether the innermost loop and the one around it are one loop where
+/// all arrays are dense.
 static bool areOneLoop(spmd::KernelOp kernel, const LoopOrder &order) {
   const unsigned inner = order.vector, around = loopAround(order);
   const bool usesIndex = llvm::any_of(

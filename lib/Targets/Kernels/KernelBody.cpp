@@ -241,6 +241,19 @@ SmallVector<Value> KernelBody::combine(const Position &position,
   return next;
 }
 
+SmallVector<Value> KernelBody::merge(ValueRange states, ValueRange other) {
+  SmallVector<Value> merged;
+  for (auto &reducer : reducers)
+    if (reducer) {
+      const unsigned count = reducer->stateTypes().size();
+      merged.append(reducer->merge(b, loc, states.take_front(count),
+                                   other.take_front(count)));
+      states = states.drop_front(count);
+      other = other.drop_front(count);
+    }
+  return merged;
+}
+
 void KernelBody::finish(const Position &position, ValueRange states) {
   if (!stores)
     return;

@@ -2,29 +2,20 @@
 // cuBLASLt's types, numbers and functions, as the backend states them, against
 // NVIDIA's cublasLt.h. It checks as it is compiled.
 #include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
+#include "FactsTest.h"
 
 #include <cublasLt.h>
-#include <gtest/gtest.h>
-#include <type_traits>
 
 namespace {
 using namespace meshloom::cuda;
 
-/// Arguments are passed alike: both are pointers, or numbers of one size.
-template <typename A, typename B>
-constexpr bool isAlike =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
-template <typename Fact, typename Real> constexpr bool isSame = false;
-template <typename... A, typename... B>
-constexpr bool isSame<BlasResult(A...), cublasStatus_t(B...)> =
-    sizeof...(A) == sizeof...(B) && (isAlike<A, B> && ...);
-
 #define MESHLOOM_BLAS_FUNCTION(name, ...)                                      \
-  static_assert(isSame<BlasResult(__VA_ARGS__), decltype(::name)>, #name);
+  static_assert(isSame<BlasResult, cublasStatus_t, BlasResult(__VA_ARGS__),    \
+                       decltype(::name)>,                                      \
+                #name);
 #include "../../../lib/Runtime/Backends/CUDA/BlasFunctions.def"
 #undef MESHLOOM_BLAS_FUNCTION
 
-#define SAME(fact, real) static_assert(int(fact) == int(real), #real)
 SAME(BlasResult::Success, CUBLAS_STATUS_SUCCESS);
 SAME(BlasResult::NotInitialized, CUBLAS_STATUS_NOT_INITIALIZED);
 SAME(BlasResult::AllocationFailed, CUBLAS_STATUS_ALLOC_FAILED);

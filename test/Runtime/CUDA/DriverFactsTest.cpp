@@ -2,30 +2,20 @@
 // The driver's types, numbers and functions, as the backend states them,
 // against NVIDIA's cuda.h. It checks as it is compiled.
 #include "../../../lib/Runtime/Backends/CUDA/DriverFacts.h"
+#include "FactsTest.h"
 
-#include <cstddef>
 #include <cuda.h>
-#include <gtest/gtest.h>
-#include <type_traits>
 
 namespace {
 using namespace meshloom::cuda;
 
-/// Arguments are passed alike: both are pointers, or numbers of one size.
-template <typename A, typename B>
-constexpr bool isAlike =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
-template <typename Fact, typename Real> constexpr bool isSame = false;
-template <typename... A, typename... B>
-constexpr bool isSame<DriverResult(A...), CUresult(B...)> =
-    sizeof...(A) == sizeof...(B) && (isAlike<A, B> && ...);
-
 #define MESHLOOM_DRIVER_FUNCTION(name, ...)                                    \
-  static_assert(isSame<DriverResult(__VA_ARGS__), decltype(::name)>, #name);
+  static_assert(isSame<DriverResult, CUresult, DriverResult(__VA_ARGS__),      \
+                       decltype(::name)>,                                      \
+                #name);
 #include "../../../lib/Runtime/Backends/CUDA/DriverFunctions.def"
 #undef MESHLOOM_DRIVER_FUNCTION
 
-#define SAME(fact, real) static_assert(int(fact) == int(real), #real)
 SAME(DriverResult::Success, CUDA_SUCCESS);
 SAME(DriverResult::InvalidValue, CUDA_ERROR_INVALID_VALUE);
 SAME(DriverResult::OutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
@@ -73,8 +63,6 @@ SAME(eventWithoutTiming, CU_EVENT_DISABLE_TIMING);
 SAME(MemoryType::Host, CU_MEMORYTYPE_HOST);
 SAME(MemoryType::Device, CU_MEMORYTYPE_DEVICE);
 // cuGraphAddKernelNode of libcuda.so takes the first version of its nodes.
-#define SAME_FIELD(fact, field, real, realField)                               \
-  static_assert(offsetof(fact, field) == offsetof(real, realField), #realField)
 static_assert(sizeof(KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
 SAME_FIELD(KernelNode, gridX, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
 SAME_FIELD(KernelNode, blockX, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);

@@ -2,28 +2,20 @@
 // NCCL's types, numbers and functions, as the backend states them, against
 // nccl.h. It checks as it is compiled.
 #include "../../../lib/Runtime/Backends/CUDA/NCCLFacts.h"
+#include "FactsTest.h"
 
-#include <gtest/gtest.h>
 #include <nccl.h>
-#include <type_traits>
 
 namespace {
 using namespace meshloom::cuda;
 
-template <typename A, typename B>
-constexpr bool isAlike =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
-template <typename Fact, typename Real> constexpr bool isSame = false;
-template <typename... A, typename... B>
-constexpr bool isSame<NCCLResult(A...), ncclResult_t(B...)> =
-    sizeof...(A) == sizeof...(B) && (isAlike<A, B> && ...);
-
 #define MESHLOOM_NCCL_FUNCTION(name, ...)                                      \
-  static_assert(isSame<NCCLResult(__VA_ARGS__), decltype(::name)>, #name);
+  static_assert(isSame<NCCLResult, ncclResult_t, NCCLResult(__VA_ARGS__),      \
+                       decltype(::name)>,                                      \
+                #name);
 #include "../../../lib/Runtime/Backends/CUDA/NCCLFunctions.def"
 #undef MESHLOOM_NCCL_FUNCTION
 
-#define SAME(fact, real) static_assert(int(fact) == int(real), #real)
 SAME(NCCLResult::Success, ncclSuccess);
 SAME(NCCLResult::UnhandledDeviceError, ncclUnhandledCudaError);
 SAME(NCCLResult::SystemError, ncclSystemError);
@@ -47,13 +39,11 @@ SAME(NCCLReduction::Prod, ncclProd);
 SAME(NCCLReduction::Max, ncclMax);
 SAME(NCCLReduction::Min, ncclMin);
 static_assert(sizeof(NCCLId) == sizeof(ncclUniqueId));
-#define SAME_FIELD(field, real)                                                \
-  static_assert(offsetof(NCCLConfig, field) == offsetof(ncclConfig_t, real))
-SAME_FIELD(bytes, size);
-SAME_FIELD(magic, magic);
-SAME_FIELD(version, version);
-SAME_FIELD(blocking, blocking);
-SAME_FIELD(clusterSize, cgaClusterSize);
+SAME_FIELD(NCCLConfig, bytes, ncclConfig_t, size);
+SAME_FIELD(NCCLConfig, magic, ncclConfig_t, magic);
+SAME_FIELD(NCCLConfig, version, ncclConfig_t, version);
+SAME_FIELD(NCCLConfig, blocking, ncclConfig_t, blocking);
+SAME_FIELD(NCCLConfig, clusterSize, ncclConfig_t, cgaClusterSize);
 
 // The checks above are part of the compilation; this adds those of values.
 TEST(NCCLFactsTest, AgreeWithNCCLHeader) {

@@ -75,7 +75,7 @@ DriverResult waiting(const char *function, const Call &call) {
       });
   if (begun != DriverResult::Success)
     return begun;
-  // Others may have to come, whose threads use the driver.
+  // The work may wait for other threads, which use the driver.
   const auto began = std::chrono::steady_clock::now();
   while (!result) {
     constexpr std::chrono::microseconds pause(20);

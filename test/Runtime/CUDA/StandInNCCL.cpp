@@ -68,7 +68,7 @@ Rank find(NCCLHandle handle) {
   return found == ranks.end() ? nullptr : found->second;
 }
 
-/// Others see the whole file or none.
+/// Writes a message for other ranks, who see the whole file or none.
 void leave(NCCLObject &rank, const Path &name, const std::string &text) {
   const Path path = rank.folder / name;
   Path unfinished = path;
@@ -265,7 +265,7 @@ NCCLResult ncclCommAbort(NCCLHandle handle) {
     return NCCLResult::InvalidArgument;
   rank->isAborted = true;
   std::error_code ignored;
-  // Other ranks may still read: the last one removes what all have made.
+  // Other ranks may still read files: the last rank removes those of all.
   leave(*rank, fmt::format("end {}", rank->rank), "");
   bool isLast = true;
   for (int other = 0; other < rank->size; ++other)

@@ -68,6 +68,8 @@ protected:
   SmallVector<Value> identities();
   SmallVector<Value> combine(const Position &position, ValueRange states,
                              ValueRange yielded);
+  /// The states of all reducers after the terms of both.
+  SmallVector<Value> merge(ValueRange states, ValueRange other);
 
   /// Stores the results of all reducers.
   void finish(const Position &position, ValueRange states);

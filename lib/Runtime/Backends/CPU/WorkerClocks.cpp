@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Runtime/Backends/CPU/WorkerClocks.h"
+#include "meshloom/Runtime/ThreadTime.h"
 
 #include <algorithm>
-#include <ctime>
 #include <queue>
 #include <utility>
 #include <vector>
 
 using namespace meshloom;
 
-static int64_t processorTime() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
 WorkerClocks::WorkerClocks(int64_t workers, std::function<int64_t()> now)
-    : workers(workers), now(now ? std::move(now) : processorTime) {}
+    : workers(workers), now(now ? std::move(now) : threadNanoseconds) {}
 
 void WorkerClocks::share(const std::function<bool(int64_t worker)> &work) {
   // The worker that is free first takes the next piece.

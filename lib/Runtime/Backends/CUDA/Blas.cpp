@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Blas.h"
 
+#include "LibraryFunctions.h"
+
 #include <array>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 using namespace meshloom;
@@ -28,35 +29,20 @@ Result<const BlasLibrary *> BlasLibrary::open(const std::string &path) {
         fmt::format("NVIDIA's cuBLASLt cannot be loaded: {}", dlerror()),
         ErrorCode::NOT_FOUND);
   auto library = std::make_unique<BlasLibrary>();
-  std::string missing;
-  auto find = [&](auto &function, const char *name) {
-    void *address = dlsym(handle, name);
-    if (!address && missing.empty())
-      missing = name;
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
-  };
-  find(library->cublasLtGetStatusName, "cublasLtGetStatusName");
-#define MESHLOOM_BLAS_FUNCTION(name, ...) find(library->name, #name);
+  LibraryFunctions functions(handle);
+  functions.find(library->cublasLtGetStatusName, "cublasLtGetStatusName");
+#define MESHLOOM_BLAS_FUNCTION(name, ...) functions.find(library->name, #name);
 #include "BlasFunctions.def"
 #undef MESHLOOM_BLAS_FUNCTION
-  if (!missing.empty())
+  if (!functions.missing().empty())
     return Error(fmt::format("'{}' is no cuBLASLt: it has no function {}",
                              path.empty() ? systemLibraries.front() : path,
-                             missing));
+                             functions.missing()));
   return library.release(); // as the library, it stays
 }
 
 Result<const BlasLibrary *> BlasLibrary::load(const std::string &path) {
-  // Never destroyed: arrays that outlive main keep cards alive.
-  static std::mutex &mutex = *new std::mutex;
-  static auto &libraries = *new std::map<std::string, const BlasLibrary *>;
-  std::lock_guard lock(mutex);
-  if (auto found = libraries.find(path); found != libraries.end())
-    return found->second;
-  Result<const BlasLibrary *> library = open(path);
-  if (library)
-    libraries.emplace(path, *library);
-  return library;
+  return openOnce<BlasLibrary>(path, open);
 }
 
 Status BlasLibrary::check(BlasResult result, std::string_view function) const {

@@ -121,8 +121,8 @@ private:
   /// The bytes of its memory that an access touches in a part.
   Interval touched(const Call &call, const Part &part, size_t access) const;
   Result<Event> runActions(const Frame &frame) override;
-  /// Whether a host node fails is known late, and what uses its results must
-  /// not begin then.
+  /// A host node may fail long after it was asked for, and work that uses its
+  /// results must not begin then.
   bool isInOrder() const override { return !hasHostNodes(); }
   bool hasHostNodes() const {
     return std::ranges::any_of(calls, &Call::hasHostNode);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Driver.h"
 
-#include <dlfcn.h>
+#include "LibraryFunctions.h"
+
 #include <fmt/format.h>
-#include <map>
-#include <mutex>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -46,14 +45,8 @@ Result<const Driver *> Driver::open(const std::string &path) {
                              dlerror()),
                  ErrorCode::NOT_FOUND);
   auto driver = std::make_unique<Driver>();
-  std::string missing;
-  auto find = [&](auto &function, const char *name) {
-    void *address = dlsym(library, name);
-    if (!address && missing.empty())
-      missing = name;
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
-  };
-  find(driver->cuDriverGetVersion, "cuDriverGetVersion");
+  LibraryFunctions functions(library);
+  functions.find(driver->cuDriverGetVersion, "cuDriverGetVersion");
   int version = 0;
   if (driver->cuDriverGetVersion)
     (void)driver->cuDriverGetVersion(&version);
@@ -63,14 +56,14 @@ Result<const Driver *> Driver::open(const std::string &path) {
         "of CUDA {}.{} or later: install a newer driver",
         path, version / 1000, version % 1000 / 10, oldestDriver / 1000,
         oldestDriver % 1000 / 10));
-#define MESHLOOM_DRIVER_FUNCTION(name, ...) find(driver->name, #name);
+#define MESHLOOM_DRIVER_FUNCTION(name, ...) functions.find(driver->name, #name);
 #include "DriverFunctions.def"
 #undef MESHLOOM_DRIVER_FUNCTION
-  if (!missing.empty())
+  if (!functions.missing().empty())
     return Error(fmt::format("'{}' is no driver of NVIDIA's of CUDA {}.{} or "
                              "later: it has no function {}",
                              path, oldestDriver / 1000,
-                             oldestDriver % 1000 / 10, missing));
+                             oldestDriver % 1000 / 10, functions.missing()));
   const DriverResult begun = driver->cuInit(0);
   if (begun == DriverResult::NoDevice)
     return Error(fmt::format("the driver '{}' finds no GPU", path),
@@ -83,14 +76,5 @@ Result<const Driver *> Driver::open(const std::string &path) {
 }
 
 Result<const Driver *> Driver::load(const std::string &path) {
-  // Never destroyed: arrays that outlive main keep cards alive.
-  static std::mutex &mutex = *new std::mutex;
-  static auto &drivers = *new std::map<std::string, const Driver *>;
-  std::lock_guard lock(mutex);
-  if (auto found = drivers.find(path); found != drivers.end())
-    return found->second;
-  Result<const Driver *> driver = open(path);
-  if (driver)
-    drivers.emplace(path, *driver);
-  return driver;
+  return openOnce<Driver>(path, open);
 }
