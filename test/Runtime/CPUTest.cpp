@@ -42,7 +42,7 @@ const auto makers = testing::Values(
     maker("SharedManyWorkers", {.workers = 16, .chunks = 16}),
     maker("SharedClocks", {.workers = 3,
                            .chunks = 7,
-                           .clocks = std::make_shared<WorkerClocks>(3)}),
+                           .clocks = std::make_shared<WorkerClocks>()}),
     maker("Private", {.workers = 2, .privateMemories = true}),
     maker("PrivateOneWorker", {.workers = 1, .privateMemories = true}),
     // Every call returns before its work is done.
@@ -59,7 +59,7 @@ TEST(CPUClientTest, BadOptionsAreErrors) {
   EXPECT_FALSE(createCPUClient({.devices = 0}));
   EXPECT_FALSE(createCPUClient({.devices = 1, .workers = -1}));
   EXPECT_FALSE(createCPUClient(
-      {.privateMemories = true, .clocks = std::make_shared<WorkerClocks>(1)}));
+      {.privateMemories = true, .clocks = std::make_shared<WorkerClocks>()}));
 }
 
 TEST(CPUClientTest, DevicesAreNamed) {
@@ -158,10 +158,10 @@ TEST(WorkersTest, AWorkerIsOneOfThoseThatThereAre) {
 // 5, the others are done after 1, and the second takes the last one.
 TEST(WorkersTest, ClocksSayWhenTheLastWorkerIsDone) {
   int64_t time = 0;
-  WorkerClocks clocks(3, [&] { return time; });
+  WorkerClocks clocks([&] { return time; });
   const std::vector<int64_t> pieces{5, 1, 1, 4};
   std::vector<int64_t> workers;
-  clocks.share([&](int64_t worker) {
+  clocks.share(3, [&](int64_t worker) {
     if (workers.size() == pieces.size())
       return false;
     time += pieces[workers.size()];
@@ -181,7 +181,7 @@ TEST(WorkersTest, ClocksSayWhenTheLastWorkerIsDone) {
 // A run on clocks counts its phases, and gives the same results: see the
 // conformance suite.
 TEST(WorkersTest, ARunCountsTheTimeOfItsWorkers) {
-  auto clocks = std::make_shared<WorkerClocks>(4);
+  auto clocks = std::make_shared<WorkerClocks>();
   Mesh mesh = makeMesh({{"x", 8}});
   auto cpu = makeClient({.devices = 8, .workers = 4, .clocks = clocks});
   auto executable =

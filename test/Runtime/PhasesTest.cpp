@@ -303,42 +303,51 @@ TEST(PhasesTest, ManySmallProductsAreNotCutIntoRows) {
 // matrix: of one that lies row by row into pieces of a page, of one that lies
 // column by column into any number. So is one of 200 rows: 25 of them a chunk
 // would copy all of the other matrix.
-TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
+/// Returns the work of a product, whose second operand lies by rows, [terms,
+/// columns], or by columns.
+Work product(int64_t rows, int64_t columns, int64_t terms, bool byRows) {
   Mesh mesh = makeMesh({{"x", 1}});
-  auto workOf = [&](int64_t rows, int64_t columns, int64_t terms, bool byRows) {
-    ProgramBuilder b(mesh);
-    auto layout = Layout::replicated(mesh, 2);
-    const unsigned x = b.argument({rows, terms}, layout),
-                   w = b.argument(byRows ? Shape{terms, columns}
-                                         : Shape{columns, terms},
-                                  layout),
-                   y = b.buffer({rows, columns}, layout);
-    b.dot({{rows}, {columns}, {terms, true}}, {x, byLoops({0, 2})},
-          {w, byRows ? byLoops({2, 1}) : byLoops({1, 2})},
-          {y, byLoops({0, 1})});
-    b.result(y);
-    auto graph = buildStepGraph(b.program, CHUNKS);
-    EXPECT_TRUE(graph) << graph.error().message();
-    return graph->works.at(0);
-  };
+  ProgramBuilder b(mesh);
+  auto layout = Layout::replicated(mesh, 2);
+  const unsigned x = b.argument({rows, terms}, layout),
+                 w = b.argument(byRows ? Shape{terms, columns}
+                                       : Shape{columns, terms},
+                                layout),
+                 y = b.buffer({rows, columns}, layout);
+  b.dot({{rows}, {columns}, {terms, true}}, {x, byLoops({0, 2})},
+        {w, byRows ? byLoops({2, 1}) : byLoops({1, 2})}, {y, byLoops({0, 1})});
+  b.result(y);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  EXPECT_TRUE(graph) << graph.error().message();
+  return graph->works.at(0);
+}
+
+TEST(PhasesTest, ProductsOfFewRowsAreCutAlongTheOtherOperand) {
   for (int64_t rows : {1, 20}) {
-    const Work byRows = workOf(rows, 3072, 768, true),
-               byColumns = workOf(rows, 3072, 768, false);
+    const Work byRows = product(rows, 3072, 768, true),
+               byColumns = product(rows, 3072, 768, false);
     EXPECT_EQ(byRows.candidates, std::vector<unsigned>{1});
     EXPECT_EQ(byRows.mostChunks, 3);
     EXPECT_EQ(byColumns.candidates, std::vector<unsigned>{1});
     EXPECT_EQ(byColumns.mostChunks, 0);
   }
-  const Work large = workOf(200, 4096, 512, false),
-             small = workOf(200, 1024, 512, false);
+  const Work large = product(200, 4096, 512, false),
+             small = product(200, 1024, 512, false);
   for (const Work &work : {large, small}) {
     EXPECT_EQ(work.candidates, (std::vector<unsigned>{1, 0}));
     EXPECT_EQ(work.numBest, work.grids.size() + 1);
     EXPECT_EQ(work.mostChunks, 0);
   }
   // Cuts of many rows leave enough for all chunks.
-  EXPECT_EQ(workOf(2000, 1024, 512, false).candidates,
+  EXPECT_EQ(product(2000, 1024, 512, false).candidates,
             (std::vector<unsigned>{0, 1}));
+}
+
+// A chunk of a small product takes what the whole takes: each of them copies
+// the other operand.
+TEST(PhasesTest, SmallProductsAreCutIntoFewChunks) {
+  EXPECT_EQ(product(128, 64, 64, false).mostChunks, 4);
+  EXPECT_EQ(product(512, 64, 64, false).mostChunks, 0);
 }
 
 // Work that goes to one chunk as a whole goes to one of those that there are.
@@ -510,7 +519,7 @@ TEST(PhasesTest, LargeProductsHaveFewAddends) {
     EXPECT_TRUE(graph) << graph.error().message();
     return graph->works.at(0);
   };
-  const Work large = workOf(1024, 768, 768), small = workOf(16, 32, 1 << 16);
+  const Work large = product(1024, 768, 768), small = product(16, 32, 1 << 16);
   EXPECT_EQ(large.addendLoop, -1);
   EXPECT_FALSE(large.grids.empty());
   EXPECT_EQ(small.addendLoop, 2);

@@ -14,7 +14,7 @@ static constexpr int repeats = 5;
 
 static Result<WorkerClocks::Times> shortestStep(const SavedProgram &program,
                                                 int64_t workers) {
-  auto clocks = std::make_shared<WorkerClocks>(workers);
+  auto clocks = std::make_shared<WorkerClocks>();
   auto client =
       createCPUClient({.devices = program.compiled.signature().mesh.size(),
                        .workers = workers,

@@ -136,6 +136,8 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
 namespace {
 /// Nanoseconds of work that is worth waiting for a good cut.
 constexpr double DEAR = 50'000;
+/// Nanoseconds of work that is worth a chunk of its own.
+constexpr double WORTH_A_CHUNK = 2'000;
 
 bool intersect(std::span<const Interval> a, std::span<const Interval> b) {
   for (size_t d = 0; d < a.size(); ++d)
@@ -218,11 +220,11 @@ std::vector<Item> Scheduler::cuts(unsigned index) const {
   std::ranges::transform(
       work.grids, std::back_inserter(items),
       [&](const Grid &grid) { return alongGrid(index, grid); });
-  const bool wide =
-      std::any_of(work.candidates.begin(), work.candidates.end(),
-                  [&](unsigned l) { return work.extents[l] >= workers; });
+  const double wanted = std::min(double(workers), work.cost / WORTH_A_CHUNK);
+  auto isWide = [&](unsigned l) { return double(work.extents[l]) >= wanted; };
+  const bool anyWide = std::ranges::any_of(work.candidates, isWide);
   for (unsigned loop : work.candidates)
-    if (!wide || work.extents[loop] >= workers)
+    if (!anyWide || isWide(loop))
       items.push_back({index, Item::Cut::Loop, loop});
   if (work.instances.size() > 1)
     items.push_back({index, Item::Cut::Instances});

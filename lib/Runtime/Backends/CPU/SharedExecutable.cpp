@@ -28,13 +28,24 @@ using namespace meshloom::cpu;
 using namespace meshloom::plan;
 
 namespace {
-/// Phases and programs cheaper than this (nanoseconds) are not worth a second
-/// worker.
-constexpr double SERIAL_PHASE = 6'000, SERIAL_PROGRAM = 15'000;
+/// Nanoseconds of work that a phase must have for each worker: to wake one
+/// takes about as long.
+constexpr double WORTH_A_WORKER = 3'000;
+/// Nanoseconds of a worker's part of a phase whose values stay in the cache.
+constexpr double CHEAP_SHARE = 50'000;
+/// Programs cheaper than this (nanoseconds) are not worth a second worker.
+constexpr double SERIAL_PROGRAM = 15'000;
+/// Bytes to copy that are worth a worker.
+constexpr int64_t COPIED_BY_A_WORKER = 1 << 15;
 /// Bytes of intermediate values in a worker's second-level cache.
 constexpr int64_t CHUNK_CACHE = 1 << 17;
 /// The same where there are products, which take whole matrices at a time.
 constexpr int64_t PRODUCT_CACHE = 1 << 20;
+
+/// Returns how many of the workers share a phase of this cost in nanoseconds.
+int64_t sharingWorkers(double cost, int64_t workers) {
+  return int64_t(std::clamp(cost / WORTH_A_WORKER, 1.0, double(workers)));
+}
 
 /// Where one access of a piece of work lies in memory.
 struct Binding {
@@ -68,8 +79,8 @@ struct Call {
 
 struct ReadyPhase {
   std::vector<Call> calls = {};
-  int64_t cuts = 1; ///< chunks that it is cut into
-  bool serial = false;
+  int64_t cuts = 1;    ///< chunks that it is cut into
+  int64_t workers = 1; ///< that share it
   /// Chunks that do anything.
   std::vector<int64_t> chunks = {};
 };
@@ -121,8 +132,8 @@ private:
   /// Cuts phases whose scratch memory leaves the cache into more chunks, where
   /// that costs their products nothing.
   void cutFiner(Schedule &schedule, int64_t workers);
-  /// Cuts phases that have products of few rows into fewer chunks, one a worker
-  /// at least, where those read longer rows.
+  /// Cuts phases into fewer chunks: those that few workers share, and, to one a
+  /// worker at least, those whose products are more efficient so.
   void cutCoarser(Schedule &schedule, int64_t workers) const;
   void runPhase(const ReadyPhase &phase, Run &run);
   /// Runs the next chunk that a worker takes in a phase: of its own, then of
@@ -261,18 +272,24 @@ void SharedExecutable::cutFiner(Schedule &schedule, int64_t workers) {
 
 void SharedExecutable::cutCoarser(Schedule &schedule, int64_t workers) const {
   for (Phase &phase : schedule.phases) {
-    int64_t most = phase.chunks;
+    const int64_t sharing = sharingWorkers(phase.cost, workers);
+    const int64_t chunksOfSharing =
+        std::max(phase.chunks / workers, int64_t(1)) * sharing;
+    int64_t most = chunksOfSharing;
     double cost = 0;
     for (const Item &item : phase.items)
       if (const Work &work = graph.works[item.work];
           work.mostChunks > 0 && item.cut == Item::Cut::Loop) {
-        most = std::min(most, std::max(work.mostChunks / workers, int64_t(1)) *
-                                  workers);
+        most = std::min(most, std::max(work.mostChunks / sharing, int64_t(1)) *
+                                  sharing);
         cost += work.cost;
       }
     // The other work of the phase would rather stay in the cache: it must be
     // little.
-    if (most < phase.chunks && cost > phase.cost * 3 / 4)
+    if (cost <= phase.cost * 3 / 4 &&
+        phase.cost > CHEAP_SHARE * double(sharing))
+      most = chunksOfSharing;
+    if (most < phase.chunks)
       cutInto(graph, phase, most, workers);
   }
 }
@@ -321,6 +338,7 @@ Result<Call> SharedExecutable::prepareCall(const Item &item,
 
 Status SharedExecutable::prepare(const Schedule &schedule) {
   double serial = 0, parallel = 0;
+  int64_t mostWorkers = 1;
   for (const Phase &phase : schedule.phases) {
     ReadyPhase ready{.cuts = phase.chunks};
     for (const Item &item : phase.items) {
@@ -336,15 +354,17 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
                             .empty();
               }))
         ready.chunks.push_back(c);
-    ready.serial = phase.cost < SERIAL_PHASE || ready.chunks.size() < 2 ||
-                   cpus.workers.count() == 1;
-    (ready.serial ? serial : parallel) += phase.cost;
+    ready.workers =
+        std::min(sharingWorkers(phase.cost, cpus.workers.count()),
+                 std::max<int64_t>(1, int64_t(ready.chunks.size())));
+    (ready.workers == 1 ? serial : parallel) += phase.cost;
+    mostWorkers = std::max(mostWorkers, ready.workers);
     phases.push_back(std::move(ready));
   }
   // One that mostly keeps a single core busy leaves the others to other
   // programs.
   if (parallel >= serial)
-    busyCores = cpus.workers.count();
+    busyCores = mostWorkers;
   return Success();
 }
 
@@ -501,9 +521,8 @@ void SharedExecutable::runExchange(const Work &work, Run &run) {
 
 bool SharedExecutable::runNextChunk(const ReadyPhase &phase, int64_t worker,
                                     int64_t &turn, Run &run) {
-  const int64_t workers = int64_t(cursors.size());
-  for (; turn < workers; ++turn) {
-    Cursor &cursor = cursors[size_t((worker + turn) % workers)];
+  for (; turn < phase.workers; ++turn) {
+    Cursor &cursor = cursors[size_t((worker + turn) % phase.workers)];
     const int64_t index = cursor.next.fetch_add(1, std::memory_order_relaxed);
     if (index < cursor.end) {
       runChunk(phase, phase.chunks[size_t(index)], run);
@@ -519,7 +538,7 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   static std::atomic<uint64_t> numbers{0};
   const uint64_t number = ++numbers;
   WorkerClocks *clocks = cpus.options.clocks.get();
-  if (phase.serial) {
+  if (phase.workers == 1) {
     library::SingleThreaded guard;
     library::CallScope scope(number);
     auto runAll = [&] {
@@ -528,7 +547,7 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
     };
     return clocks ? clocks->alone(runAll) : runAll();
   }
-  const int64_t workers = int64_t(cursors.size());
+  const int64_t workers = phase.workers;
   const int64_t count = int64_t(phase.chunks.size());
   for (int64_t w = 0; w < workers; ++w) {
     cursors[size_t(w)].next.store(count * w / workers,
@@ -538,8 +557,8 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   if (clocks) {
     library::SingleThreaded guard;
     library::CallScope scope(number);
-    std::vector<int64_t> turns(cursors.size());
-    return clocks->share([&](int64_t w) {
+    std::vector<int64_t> turns(static_cast<size_t>(workers));
+    return clocks->share(workers, [&](int64_t w) {
       return runNextChunk(phase, w, turns[size_t(w)], run);
     });
   }
@@ -554,7 +573,8 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
 
 void SharedExecutable::copyInParallel(char *to, const char *from,
                                       int64_t bytes) {
-  const int64_t workers = bytes < (1 << 16) ? 1 : cpus.workers.count();
+  const int64_t workers =
+      std::clamp<int64_t>(bytes / COPIED_BY_A_WORKER, 1, cpus.workers.count());
   auto copyPart = [&](int64_t w) {
     const int64_t begin = bytes * w / workers, end = bytes * (w + 1) / workers;
     std::memcpy(to + begin, from + begin, size_t(end - begin));
@@ -563,7 +583,7 @@ void SharedExecutable::copyInParallel(char *to, const char *from,
   if (!clocks)
     return Workers::forEach(workers, copyPart);
   int64_t next = 0;
-  clocks->share([&](int64_t) {
+  clocks->share(workers, [&](int64_t) {
     if (next == workers)
       return false;
     copyPart(next++);

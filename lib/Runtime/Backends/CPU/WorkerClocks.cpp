@@ -9,10 +9,11 @@
 
 using namespace meshloom;
 
-WorkerClocks::WorkerClocks(int64_t workers, std::function<int64_t()> now)
-    : workers(workers), now(now ? std::move(now) : threadNanoseconds) {}
+WorkerClocks::WorkerClocks(std::function<int64_t()> now)
+    : now(now ? std::move(now) : threadNanoseconds) {}
 
-void WorkerClocks::share(const std::function<bool(int64_t worker)> &work) {
+void WorkerClocks::share(int64_t workers,
+                         const std::function<bool(int64_t worker)> &work) {
   // The worker that is free first takes the next piece.
   using Clock = std::pair<int64_t, int64_t>; // its time, and the worker
   std::priority_queue<Clock, std::vector<Clock>, std::greater<>> clocks;

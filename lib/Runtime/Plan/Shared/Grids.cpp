@@ -35,8 +35,12 @@ public:
                      : copied;
   }
 
-  /// Rough cycles until all chunks are done, four of them after each other.
-  double of(std::span<const std::pair<unsigned, int64_t>> partsOfLoops) const {
+  using PartsOfLoops = std::span<const std::pair<unsigned, int64_t>>;
+  struct Chunks {
+    int64_t count;
+    double cycles; ///< of each one
+  };
+  Chunks chunksOf(PartsOfLoops partsOfLoops) const {
     Extents chunk;
     // Where the inner loop over rows is cut, each iteration of an outer one is
     // a product of its own.
@@ -61,11 +65,16 @@ public:
     const double product = chunk[Side::Sum] * (rows * columns / perCycle +
                                                (rows + columns) * perElement) +
                            call;
-    const int64_t rounds = (pieces * 4 + chunks - 1) / chunks;
+    return {pieces, calls * chunk[Side::Batch] * product};
+  }
+
+  /// Rough cycles until all chunks are done, four of them after each other.
+  double of(PartsOfLoops partsOfLoops) const {
+    const auto [count, cycles] = chunksOf(partsOfLoops);
+    const int64_t rounds = (count * 4 + chunks - 1) / chunks;
     // Few chunks do not even out what else the machine does.
-    const double uneven = double(chunks) / double(pieces) - 1;
-    return calls * chunk[Side::Batch] * product * double(rounds) *
-           (1 + uneven / 10);
+    const double uneven = double(chunks) / double(count) - 1;
+    return cycles * double(rounds) * (1 + uneven / 10);
   }
 
   Extents whole;
@@ -76,6 +85,11 @@ private:
   std::vector<Side> sides; ///< of each loop
   double perElement = 0;   ///< cycles for each of a chunk's
 };
+
+/// Rough cycles of all chunks together.
+double cyclesOfAll(Costs::Chunks chunks) {
+  return double(chunks.count) * chunks.cycles;
+}
 } // namespace
 
 bool plan::isIn(const Operand &operand, unsigned loop) {
@@ -155,4 +169,24 @@ bool plan::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   good.insert(good.end(), others.begin(), others.end());
   work.candidates = std::move(good);
   return true;
+}
+
+int64_t plan::efficientChunks(const DotStep &step, int64_t chunks,
+                              const Work &work) {
+  const Costs costs(step, work, chunks);
+  constexpr double bearable = 2;
+  const double most = bearable * cyclesOfAll(costs.chunksOf({}));
+  if (std::ranges::any_of(work.grids, [&](const Grid &grid) {
+        return cyclesOfAll(costs.chunksOf(
+                   {{{grid.first, grid.parts},
+                     {grid.second, chunks / grid.parts}}})) <= most;
+      }))
+    return chunks;
+  while (chunks > 1 &&
+         std::ranges::none_of(work.candidates, [&](unsigned loop) {
+           return work.extents[loop] >= chunks &&
+                  cyclesOfAll(costs.chunksOf({{{loop, chunks}}})) <= most;
+         }))
+    chunks /= 2;
+  return chunks;
 }

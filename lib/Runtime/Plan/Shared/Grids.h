@@ -20,4 +20,8 @@ Side sideOf(const DotStep &step, unsigned loop);
 /// Returns whether it did anything.
 bool findGrids(const DotStep &step, int64_t chunks, Work &work);
 
+/// Returns into how many chunks, of the `chunks` wanted, a product may be cut
+/// such that all of them together take at most twice the time of the whole.
+int64_t efficientChunks(const DotStep &step, int64_t chunks, const Work &work);
+
 } // namespace meshloom::plan

@@ -23,11 +23,12 @@ public:
   };
 
   /// `now`: a clock of the thread that works; by default its processor time.
-  explicit WorkerClocks(int64_t workers, std::function<int64_t()> now = {});
+  explicit WorkerClocks(std::function<int64_t()> now = {});
 
-  /// Runs a phase. `work(w)` does the next piece of the phase that worker `w`
-  /// would take, and returns false if nothing is left for it.
-  void share(const std::function<bool(int64_t worker)> &work);
+  /// Runs a phase that `workers` share. `work(w)` does the next piece of the
+  /// phase that worker `w` would take, and returns false if nothing is left for
+  /// it.
+  void share(int64_t workers, const std::function<bool(int64_t worker)> &work);
   /// Runs what one worker does while the others wait.
   void alone(const std::function<void()> &work);
 
@@ -37,7 +38,6 @@ public:
 private:
   void add(const Times &more);
 
-  const int64_t workers;
   const std::function<int64_t()> now;
   std::mutex mutex;
   Times times;

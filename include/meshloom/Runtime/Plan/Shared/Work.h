@@ -54,8 +54,8 @@ struct Work {
   /// Where a cut along one loop would leave small matrices: better ones along
   /// two, best first.
   std::vector<Grid> grids = {};
-  /// How many chunks of it are still efficient (they read long rows of memory);
-  /// 0: any number is.
+  /// How many chunks of it are still efficient (they read long rows of memory,
+  /// and what each does anew is little); 0: any number is.
   int64_t mostChunks = 0;
   /// Inputs first, then outputs with memory of their own; the operands of the
   /// kernel. An input that is overwritten in place both reads and writes.
