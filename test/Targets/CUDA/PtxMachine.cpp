@@ -169,13 +169,16 @@ private:
           return done;
         break;
       default: {
-        std::array<uint64_t, 3> operands;
-        for (unsigned i = 0; i < operands.size(); ++i)
+        OperandBits operands{};
+        for (unsigned i = 0; i < instruction.operandCount; ++i)
           operands[i] = valueOf(thread, index, instruction.operands[i]);
         auto value = evaluate(instruction, operands);
         if (!value)
           return fault(index, instruction, "divides by zero");
         assign(thread, instruction.result, *value);
+        if (instruction.highResult >= 0)
+          assign(thread, instruction.highResult,
+                 *value >> (instruction.type.bits / 2));
       }
       }
     }
@@ -206,6 +209,8 @@ private:
   }
 
   void assign(Thread &thread, int result, uint64_t value) const {
+    if (result < 0)
+      return;
     const unsigned bits = kernel.registerBits[result];
     thread.registers[result] =
         bits == 64 ? value : value & ((uint64_t(1) << bits) - 1);
