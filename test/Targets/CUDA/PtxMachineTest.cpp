@@ -154,6 +154,18 @@ TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
               HasSubstr("writes what another thread has written"));
 }
 
+/// A number that thread 1 has read before the barriers of its block.
+TEST_F(PtxMachineTest, BarriersOrderAccessesOfArrays) {
+  const std::string text = changed("st.global.f32 	[%rd2], %f4;",
+                                   "st.global.f32 	[%rd3+4], %f4;");
+  Status done = run(text);
+  EXPECT_TRUE(done) << done.error().message();
+  EXPECT_EQ(numbers[1], 64 * 65 / 2);
+  done = run(text, 0, /*blocks=*/2);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(), HasSubstr("what another thread has"));
+}
+
 TEST_F(PtxMachineTest, FindsIndicesOutOfBounds) {
   expectFault(changed("[%rd5];", "[%rd5+4];"),
               "thread 63 of block 0 reads 4 bytes outside of all arrays, in "
