@@ -519,7 +519,7 @@ private:
       return true;
     }
     if (op == Op::Shf) {
-      instruction.left = words.size() == 2 && words[0] == "l";
+      instruction.toLeft = words.size() == 2 && words[0] == "l";
       return words.size() == 2 && (words[0] == "l" || words[0] == "r") &&
              words[1] == "wrap";
     }

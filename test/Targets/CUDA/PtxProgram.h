@@ -55,7 +55,7 @@ struct Instruction {
   Space space = Space::Global;
   bool nanWins = false;      ///< of min and max
   bool finite = false;       ///< of testp: finite, not infinite
-  bool left = false;         ///< of shf: shifts to the left
+  bool toLeft = false;       ///< of shf: shifts to the left
   int guard = -1;            ///< the predicate that it depends on, or -1
   bool guardNegated = false; ///< runs where the predicate does not hold
   int result = -1;           ///< a register, or -1

@@ -137,7 +137,8 @@ uint64_t permuted(uint64_t bytes, uint64_t selector) {
 /// to the left, the lower one after one to the right.
 uint64_t funnelShifted(const Instruction &instruction, uint64_t pair,
                        uint64_t amount) {
-  return instruction.left ? pair << (amount & 31) >> 32 : pair >> (amount & 31);
+  return instruction.toLeft ? pair << (amount & 31) >> 32
+                            : pair >> (amount & 31);
 }
 
 std::optional<uint64_t> ofIntegers(const Instruction &instruction,
