@@ -148,29 +148,134 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
   return code;
 }
 
+/// The letter of a loop, or nothing where only one operand has it.
+static std::optional<char> letterOf(unsigned loop, const Operand &lhs,
+                                    const Operand &rhs, const Operand &out) {
+  auto has = [&](const Operand &operand) {
+    return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
+      return std::ranges::any_of(
+          dim.terms, [&](const auto &term) { return term.first == loop; });
+    });
+  };
+  const bool inLhs = has(lhs), inRhs = has(rhs), inOut = has(out);
+  if (inLhs + inRhs + inOut < 2)
+    return std::nullopt;
+  return !inOut ? 'k' : !inRhs ? 'm' : !inLhs ? 'n' : 'b';
+}
+
 std::optional<ProductKind> ProductKind::of(const Program &program,
                                            const DotStep &step) {
-  ProductKind kind{program.buffers[step.out.buffer].type, ""};
+  ProductKind kind{program.buffers[step.out.buffer].type, "", {}};
   if (kind.type != DType::F32 && kind.type != DType::BF16 &&
       kind.type != DType::F16)
     return std::nullopt;
   for (unsigned loop = 0; loop < step.loops.size(); ++loop) {
-    auto has = [&](const Operand &operand) {
-      return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
-        return !dim.terms.empty() && dim.terms.front().first == loop;
-      });
-    };
-    const bool inLhs = has(step.lhs), inRhs = has(step.rhs),
-               inOut = has(step.out);
-    if (inLhs + inRhs + inOut < 2)
+    const auto letter = letterOf(loop, step.lhs, step.rhs, step.out);
+    if (!letter)
       return std::nullopt;
-    kind.loops += !inOut ? 'k' : !inRhs ? 'm' : !inLhs ? 'n' : 'b';
+    kind.loops += *letter;
+  }
+  return kind;
+}
+
+/// The windows of a convolution, from its options. Nothing where these are not
+/// complete, or where some dim is no loop of its own.
+static std::optional<std::vector<ProductKind::Window>>
+windowsOf(const Program &program, const KernelStep &step) {
+  const size_t rank = step.outputs[0].dims.size();
+  bool areLists = true;
+  auto list = [&](std::string_view name) {
+    const auto option = step.options.find(name);
+    const auto *numbers =
+        option == step.options.end()
+            ? nullptr
+            : std::get_if<std::vector<int64_t>>(&option->second);
+    areLists &= numbers && numbers->size() + 2 == rank;
+    return numbers ? *numbers : std::vector<int64_t>();
+  };
+  const auto inputs = list("input_spatial_dimensions"),
+             kernels = list("kernel_spatial_dimensions"),
+             outputs = list("output_spatial_dimensions"),
+             strides = list("window_strides"), low = list("padding_low"),
+             inputDilation = list("lhs_dilation"),
+             kernelDilation = list("rhs_dilation"),
+             reversal = list("window_reversal");
+  if (!areLists)
+    return std::nullopt;
+  bool areLoops = true;
+  auto loopOf = [&](const Operand &operand, int64_t dim) {
+    const DimAccess access = dim >= 0 && size_t(dim) < operand.dims.size()
+                                 ? operand.dims[size_t(dim)]
+                                 : DimAccess();
+    const bool isLoop = access.offset == 0 && access.terms.size() == 1 &&
+                        access.terms[0].second == 1;
+    areLoops &= isLoop;
+    return isLoop ? access.terms[0].first : 0;
+  };
+  std::vector<ProductKind::Window> windows;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    windows.push_back(
+        {.output = loopOf(step.outputs[0], outputs[i]),
+         .kernel = loopOf(step.inputs[1], kernels[i]),
+         .input = loopOf(step.inputs[0], inputs[i]),
+         .stride = strides[i],
+         .low = low[i],
+         .inputDilation = inputDilation[i],
+         .kernelDilation = kernelDilation[i],
+         .reversedExtent = areLoops && reversal[i]
+                               ? program.buffers[step.inputs[1].buffer]
+                                     .shape[size_t(kernels[i])]
+                               : 0});
+  return areLoops ? std::optional(std::move(windows)) : std::nullopt;
+}
+
+std::optional<ProductKind> ProductKind::of(const Program &program,
+                                           const KernelStep &step) {
+  if (step.library != "convolution" || step.inputs.size() != 2 ||
+      step.outputs.size() != 1)
+    return std::nullopt;
+  auto typeOf = [&](const Operand &operand) {
+    return program.buffers[operand.buffer].type;
+  };
+  const DType type = typeOf(step.outputs[0]);
+  if (typeOf(step.inputs[0]) != type || typeOf(step.inputs[1]) != type ||
+      isComplex(type) || type == DType::I1)
+    return std::nullopt;
+  auto windows = windowsOf(program, step);
+  if (!windows)
+    return std::nullopt;
+  ProductKind kind{type, "", std::move(*windows)};
+  for (unsigned loop = 0; loop < step.loops.size(); ++loop) {
+    auto isLoopOf = [&](unsigned Window::*dim) {
+      return std::ranges::find(kind.windows, loop, dim) != kind.windows.end();
+    };
+    const std::optional<char> letter =
+        isLoopOf(&Window::input)    ? 'h'
+        : isLoopOf(&Window::kernel) ? 'k'
+        : isLoopOf(&Window::output)
+            ? 'm'
+            : letterOf(loop, step.inputs[0], step.inputs[1], step.outputs[0]);
+    if (!letter)
+      return std::nullopt;
+    kind.loops += *letter;
   }
   return kind;
 }
 
 std::string ProductKind::symbol() const {
-  return fmt::format("product_{}_{}", name(type), loops);
+  std::string symbol =
+      fmt::format("{}_{}_{}", windows.empty() ? "product" : "convolution",
+                  name(type), loops);
+  for (const Window &window : windows) {
+    symbol += fmt::format("_o{}k{}i{}s{}", window.output, window.kernel,
+                          window.input, window.stride);
+    symbol += fmt::format("{}{}d{}e{}", window.low < 0 ? 'n' : 'p',
+                          std::abs(window.low), window.inputDilation,
+                          window.kernelDilation);
+    if (window.reversedExtent > 0)
+      symbol += fmt::format("r{}", window.reversedExtent);
+  }
+  return symbol;
 }
 
 std::string CombinationKind::symbol() const {

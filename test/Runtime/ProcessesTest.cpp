@@ -136,6 +136,19 @@ TEST(ProcessesTest, MeshesAreOnAllProcessesAlike) {
   EXPECT_THAT(alone.error().message(), HasSubstr("initialize()"));
 }
 
+// A library function whose second result is empty has all of its first one.
+TEST(ProcessesTest, AHeldLoopIsEmptyByItself) {
+  const std::vector<Loop> loops{{.extent = 4, .axes = {0}},
+                                {.extent = 3, .held = true},
+                                {.extent = 0, .held = true}};
+  const std::vector<int64_t> devices{2, 3};
+  const auto pieces =
+      plan::iterationPieces(loops, makeMesh({{"x", 4}}), devices);
+  ASSERT_TRUE(pieces);
+  ASSERT_EQ(pieces->size(), 1U);
+  EXPECT_THAT(pieces->front().box.extent, ElementsAre(2, 3, 0));
+}
+
 // The others' step ends with an error that says who failed, where and why.
 TEST(ProcessesTest, FailureOfOneEndsTheOthers) {
   auto clients = makeProcesses(2, 2);

@@ -17,19 +17,41 @@
 namespace meshloom {
 
 struct DotStep;
+struct KernelStep;
 struct Program;
 
-/// Products of matrices that have the same code for a device: their numbers are
-/// f32, bf16 or f16, which is summed in f32.
+/// Products of matrices that have the same code for a device. bf16 and f16 are
+/// summed in f32.
+///
+/// A convolution is a product too, of implicit matrices: a row is a place of
+/// the result in one example, a term is a place of the kernel in one input
+/// feature, and the element of the left operand is the one that the window has
+/// there, or zero.
 struct ProductKind {
+  /// A spatial dim of a convolution. Where the loop `output` is at y and the
+  /// loop `kernel` at k, the left operand's element is (y * stride - low + k *
+  /// kernelDilation) / inputDilation, if that has no rest and the loop `input`,
+  /// which is held, has it.
+  struct Window {
+    unsigned output = 0, kernel = 0, input = 0;
+    int64_t stride = 1, low = 0, inputDilation = 1, kernelDilation = 1;
+    /// The extent of a kernel that is reversed, whose k is counted from its
+    /// end; else 0.
+    int64_t reversedExtent = 0;
+    auto operator<=>(const Window &) const = default;
+  };
   DType type = DType::F32;
   /// A letter for each loop of the step: b where all three operands have it, m
-  /// for rows, n for columns, k for what is summed.
+  /// for rows, n for columns, k for what is summed, h for a window's `input`.
   std::string loops;
+  std::vector<Window> windows; ///< of a convolution
 
-  /// Nothing where a product is not of this kind.
+  /// Nothing where no code for a device computes the product.
   static std::optional<ProductKind> of(const Program &program,
                                        const DotStep &step);
+  /// Nothing where the step is no convolution, or one of complex numbers.
+  static std::optional<ProductKind> of(const Program &program,
+                                       const KernelStep &step);
   /// The name of the code: product_f32_bmnk.
   std::string symbol() const;
   auto operator<=>(const ProductKind &) const = default;

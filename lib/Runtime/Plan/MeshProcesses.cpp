@@ -148,10 +148,15 @@ plan::iterationPieces(std::span<const Loop> loops, const Mesh &mesh,
       for (size_t d = 0; d < devices.size(); ++d)
         if (!project(boxes[d], parallel).intersect(part).empty()) {
           piece.devices.push_back(devices[d]);
-          there.push_back(project(boxes[d], held));
+          there.push_back(boxes[d]);
         }
-      const Box hull = plan::hullOf(there, held.size());
-      set(held, hull.offset, hull.extent);
+      // A held loop may be empty where others are not.
+      for (unsigned l : held) {
+        Interval around;
+        for (const Box &box : there)
+          around = around.hull({box.offset[l], box.offset[l] + box.extent[l]});
+        set({l}, {around.begin}, {around.size()});
+      }
       pieces.push_back(std::move(piece));
     }
     before.insert(before.end(), region.begin(), region.end());

@@ -79,8 +79,11 @@ void findSymbols(const Program &program, const std::vector<Step> &steps,
         uses.products.insert(*kind);
     if (auto *collective = std::get_if<CollectiveStep>(&step))
       findCombinations(program, *collective, keepsAddends(program), uses);
-    if (auto *kernel = std::get_if<KernelStep>(&step);
-        kernel && !kernel->symbol.empty())
+    auto *kernel = std::get_if<KernelStep>(&step);
+    if (kernel)
+      if (auto kind = ProductKind::of(program, *kernel))
+        uses.products.insert(*kind);
+    if (kernel && !kernel->symbol.empty())
       (kernel->library.empty() ? uses.onDevice : uses.onHost)
           .insert(kernel->symbol);
     for (const std::vector<Step> *inner : nestedLists(step))

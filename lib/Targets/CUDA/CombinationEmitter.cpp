@@ -37,16 +37,19 @@ KernelShape meshloom::emitCombination(const CombinationKind &kind,
   };
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(loc);
   OpBuilder b = OpBuilder::atBlockEnd(scratch->getBody());
-  auto function = b.create<mlir::func::FuncOp>(
-      loc, "combine", b.getFunctionType(arrayOf(loops), {}));
-  Block *entry = function.addEntryBlock();
-  b.setInsertionPointToEnd(entry);
-
   SmallVector<mlir::AffineExpr> result;
   for (unsigned dim = 0; dim < rank; ++dim)
     result.push_back(b.getAffineDimExpr(dim));
   SmallVector<mlir::AffineExpr> addends{b.getAffineDimExpr(rank)};
   addends.append(result);
+  // Numbers are not contiguous addends: each has memory of its own.
+  if (rank == 0)
+    addends.push_back(b.getAffineConstantExpr(0));
+  auto function = b.create<mlir::func::FuncOp>(
+      loc, "combine", b.getFunctionType(arrayOf(unsigned(addends.size())), {}));
+  Block *entry = function.addEntryBlock();
+  b.setInsertionPointToEnd(entry);
+
   SmallVector<Attribute> accesses;
   for (ArrayRef<mlir::AffineExpr> access :
        {ArrayRef(addends), ArrayRef(result)})

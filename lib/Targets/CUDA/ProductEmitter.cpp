@@ -4,14 +4,21 @@
 // of both operands to shared memory, as f32, and each thread adds the products
 // of 4 x 4 results. A result's products are added in their order, one by one,
 // so that its bits depend on the operands alone.
+//
+// The left operand of a convolution is an implicit matrix: where an element of
+// a slice lies, and whether it is there, follows from the place of its row and
+// that of its term in each spatial dim.
 #include "ProductEmitter.h"
 
 #include "meshloom/Targets/Kernels/ElementEmitter.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <map>
 
 using namespace meshloom;
 namespace arith = mlir::arith;
@@ -34,10 +41,10 @@ public:
   ProductEmitter(const ProductKind &kind, ModuleOp module)
       : ElementEmitter(module.getContext(),
                        mlir::UnknownLoc::get(module.getContext())),
-        kind(kind), module(module), f32(b.getF32Type()),
-        type(kind.type == DType::F32    ? f32
-             : kind.type == DType::BF16 ? Type(b.getBF16Type())
-                                        : Type(b.getF16Type())) {}
+        kind(kind), module(module),
+        type(spmd::KernelOp::scalarType(
+            mlir::parseType(name(kind.type), module.getContext()))),
+        sumType(type.isBF16() || type.isF16() ? b.getF32Type() : type) {}
   KernelShape emit();
 
 private:
@@ -46,11 +53,15 @@ private:
   struct Place {
     Value batch, row, column;
   };
+  /// The part of an operand's place that loops of one letter decide.
+  struct PartialPlace {
+    Value exists, offset;
+    SmallVector<Value> positions; ///< of the left operand, for each window
+  };
   KernelShape shapeOf() const;
-  static bool has(OperandIndex operand, char letter) {
-    constexpr StringRef letters[] = {"bmk", "bnk", "bmn"};
-    return letters[operand].contains(letter);
-  }
+  bool has(OperandIndex operand, unsigned loop) const;
+  /// The loops with this letter, of which the last one runs fastest.
+  SmallVector<unsigned> loopsOf(char letter) const;
   Value add(Value x, Value y) { return b.create<arith::AddIOp>(loc, x, y); }
   Value times(Value x, Value y) { return b.create<arith::MulIOp>(loc, x, y); }
   Value less(Value x, Value y) {
@@ -68,27 +79,90 @@ private:
   void bind(LLVM::LLVMFuncOp function);
   /// The product of the extents of all loops with this letter.
   Value countOf(char letter);
-  /// From an operand's first element to that of `index`, which counts the
-  /// iterations of all loops with this letter.
-  Value offsetOf(OperandIndex operand, char letter, Value index);
+  /// The index of each loop with this letter where `index` counts the
+  /// iterations of all of them.
+  std::map<unsigned, Value> indicesOf(char letter, Value index);
+  /// From an operand's first element to that of these loops' indices.
+  Value offsetOf(OperandIndex operand,
+                 const std::map<unsigned, Value> &indices);
+  Value offsetOf(OperandIndex operand, char letter, Value index) {
+    return offsetOf(operand, indicesOf(letter, index));
+  }
+  PartialPlace placeOf(OperandIndex operand, char letter, Value index,
+                       Value count);
+  /// The left operand's position in a window where its output, or its kernel,
+  /// is at one of these indices.
+  Value positionOf(const ProductKind::Window &window, char letter,
+                   const std::map<unsigned, Value> &indices);
+  /// Adds the window's dim to `place`.
+  void addWindow(const ProductKind::Window &window, Value position,
+                 PartialPlace &place);
   Value makeShared(StringRef name);
-  /// Brings a slice from term `first` on of an operand to `shared`.
-  /// `termsFirst`: neighbouring threads take neighbouring terms.
-  void bringSlice(OperandIndex operand, Value base, Value shared, Value lines,
-                  Value line, Value first, bool termsFirst);
+  Value zeroOf(Type type) {
+    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  }
+
+  /// The part of an operand's slices that a thread brings: elements of some
+  /// lines (rows or columns of the tile) and terms of the slice.
+  struct Share {
+    OperandIndex operand;
+    Value base, shared;
+    SmallVector<Value> lines, terms;  ///< in the tile, in the slice
+    SmallVector<PartialPlace> places; ///< of the lines
+  };
+  /// `first`: the tile's first line. `termsFirst`: neighbouring threads take
+  /// neighbouring terms.
+  Share shareOf(OperandIndex operand, Value base, Value shared, Value first,
+                bool termsFirst);
+  /// Brings the slice from term `first` on.
+  void bringSlice(const Share &share, Value first);
   void emitTile(Value tile);
+  Value addProduct(Value x, Value y, Value sum) {
+    if (isa<mlir::FloatType>(sumType))
+      return b.create<mlir::math::FmaOp>(loc, x, y, sum);
+    return add(times(x, y), sum);
+  }
   SmallVector<Value> emitSlice(ValueRange sums);
   void storeTile(const Place &place, ValueRange sums);
 
   const ProductKind &kind;
   ModuleOp module;
-  const Type f32, type;
+  const Type type, sumType;
   SmallVector<Value> pointers, extents;
+  std::map<unsigned, Value> origins;       ///< of the windows' loops
   SmallVector<SmallVector<Value>> strides; ///< [operand][loop]
   Value thread, sharedLhs, sharedRhs;
   Value batches, rows, columns, terms;
 };
 } // namespace
+
+bool ProductEmitter::has(OperandIndex operand, unsigned loop) const {
+  for (const ProductKind::Window &window : kind.windows) {
+    if (loop == window.output)
+      return operand == Out;
+    if (loop == window.kernel)
+      return operand == Rhs;
+    if (loop == window.input)
+      return operand == Lhs;
+  }
+  constexpr StringRef letters[] = {"bmk", "bnk", "bmn"};
+  return letters[operand].contains(kind.loops[loop]);
+}
+
+/// A kernel's places come first, so that its features, which are often
+/// contiguous, run fastest.
+SmallVector<unsigned> ProductEmitter::loopsOf(char letter) const {
+  auto isKernel = [&](unsigned loop) {
+    return llvm::any_of(kind.windows,
+                        [&](auto &window) { return window.kernel == loop; });
+  };
+  SmallVector<unsigned> loops;
+  for (bool inKernel : {true, false})
+    for (unsigned loop = 0; loop < kind.loops.size(); ++loop)
+      if (kind.loops[loop] == letter && isKernel(loop) == inKernel)
+        loops.push_back(loop);
+  return loops;
+}
 
 KernelShape ProductEmitter::shapeOf() const {
   using Kind = KernelParameter::Kind;
@@ -99,12 +173,15 @@ KernelShape ProductEmitter::shapeOf() const {
     shape.parameters.push_back({Kind::Pointer, operand, 0});
   for (unsigned loop = 0; loop < kind.loops.size(); ++loop)
     shape.parameters.push_back({Kind::Extent, 0, loop});
+  for (const ProductKind::Window &window : kind.windows)
+    for (unsigned loop : {window.output, window.kernel, window.input})
+      shape.parameters.push_back({Kind::Origin, 0, loop});
   for (OperandIndex operand : {Lhs, Rhs, Out})
     for (unsigned loop = 0; loop < kind.loops.size(); ++loop)
-      if (has(operand, kind.loops[loop]))
+      if (has(operand, loop))
         shape.parameters.push_back({Kind::Stride, operand, loop});
   for (unsigned loop = 0; loop < kind.loops.size(); ++loop)
-    if (kind.loops[loop] != 'k')
+    if (StringRef("bmn").contains(kind.loops[loop]))
       shape.parallel.push_back(loop);
   return shape;
 }
@@ -116,10 +193,13 @@ void ProductEmitter::bind(LLVM::LLVMFuncOp function) {
     pointers.push_back(*next++);
   for (size_t loop = 0; loop < kind.loops.size(); ++loop)
     extents.push_back(*next++);
+  for (const ProductKind::Window &window : kind.windows)
+    for (unsigned loop : {window.output, window.kernel, window.input})
+      origins[loop] = *next++;
   for (OperandIndex operand : {Lhs, Rhs, Out}) {
     strides.emplace_back(kind.loops.size());
-    for (size_t loop = 0; loop < kind.loops.size(); ++loop)
-      if (has(operand, kind.loops[loop]))
+    for (unsigned loop = 0; loop < kind.loops.size(); ++loop)
+      if (has(operand, loop))
         strides.back()[loop] = *next++;
   }
   batches = countOf('b');
@@ -130,67 +210,139 @@ void ProductEmitter::bind(LLVM::LLVMFuncOp function) {
 
 Value ProductEmitter::countOf(char letter) {
   Value count = constant(1);
-  for (size_t loop = 0; loop < kind.loops.size(); ++loop)
-    if (kind.loops[loop] == letter)
-      count = times(count, extents[loop]);
+  for (unsigned loop : loopsOf(letter))
+    count = times(count, extents[loop]);
   return count;
 }
 
-Value ProductEmitter::offsetOf(OperandIndex operand, char letter, Value index) {
-  Value offset = constant(0);
-  const size_t first = kind.loops.find(letter);
-  for (size_t loop = kind.loops.size(); loop-- > 0;) {
-    if (kind.loops[loop] != letter)
-      continue;
-    Value here = index;
-    if (loop != first) {
-      here = remainder(index, extents[loop]);
+std::map<unsigned, Value> ProductEmitter::indicesOf(char letter, Value index) {
+  const SmallVector<unsigned> loops = loopsOf(letter);
+  std::map<unsigned, Value> indices;
+  for (unsigned loop : llvm::reverse(loops)) {
+    indices[loop] =
+        loop == loops.front() ? index : remainder(index, extents[loop]);
+    if (loop != loops.front())
       index = quotient(index, extents[loop]);
-    }
-    offset = add(offset, times(here, strides[operand][loop]));
   }
+  return indices;
+}
+
+Value ProductEmitter::offsetOf(OperandIndex operand,
+                               const std::map<unsigned, Value> &indices) {
+  Value offset = constant(0);
+  for (auto [loop, index] : indices)
+    if (has(operand, loop))
+      offset = add(offset, times(index, strides[operand][loop]));
   return offset;
+}
+
+Value ProductEmitter::positionOf(const ProductKind::Window &window, char letter,
+                                 const std::map<unsigned, Value> &indices) {
+  auto globalIndex = [&](unsigned loop) {
+    return add(origins.at(loop), indices.at(loop));
+  };
+  if (letter == 'm') {
+    Value begin =
+        add(times(origins.at(window.input), constant(window.inputDilation)),
+            constant(window.low));
+    return b.create<arith::SubIOp>(
+        loc, times(globalIndex(window.output), constant(window.stride)), begin);
+  }
+  Value index = globalIndex(window.kernel);
+  if (window.reversedExtent > 0)
+    index = b.create<arith::SubIOp>(loc, constant(window.reversedExtent - 1),
+                                    index);
+  return times(index, constant(window.kernelDilation));
+}
+
+ProductEmitter::PartialPlace ProductEmitter::placeOf(OperandIndex operand,
+                                                     char letter, Value index,
+                                                     Value count) {
+  const std::map<unsigned, Value> indices = indicesOf(letter, index);
+  PartialPlace place{less(index, count), offsetOf(operand, indices), {}};
+  if (operand == Lhs)
+    for (const ProductKind::Window &window : kind.windows)
+      place.positions.push_back(positionOf(window, letter, indices));
+  return place;
+}
+
+/// Positions in front of the operand are large numbers without a sign.
+void ProductEmitter::addWindow(const ProductKind::Window &window,
+                               Value position, PartialPlace &place) {
+  Value index = position;
+  if (window.inputDilation > 1) {
+    Value dilation = constant(window.inputDilation);
+    index = quotient(position, dilation);
+    place.exists =
+        both(place.exists,
+             b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                     times(index, dilation), position));
+  }
+  place.exists =
+      both(place.exists, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
+                                                 index, extents[window.input]));
+  place.offset = add(place.offset, times(index, strides[Lhs][window.input]));
 }
 
 Value ProductEmitter::makeShared(StringRef name) {
   constexpr unsigned sharedSpace = 3;
   OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
   auto global = top.create<LLVM::GlobalOp>(
-      loc, LLVM::LLVMArrayType::get(f32, sliceDepth * termPitch),
+      loc, LLVM::LLVMArrayType::get(sumType, sliceDepth * termPitch),
       /*isConstant=*/false, LLVM::Linkage::Internal, kind.symbol() + name.str(),
       Attribute(), /*alignment=*/16, sharedSpace);
   return b.create<LLVM::AddrSpaceCastOp>(
       loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
 }
 
-void ProductEmitter::bringSlice(OperandIndex operand, Value base, Value shared,
-                                Value lines, Value line, Value first,
-                                bool termsFirst) {
-  const char letter = operand == Lhs ? 'm' : 'n';
-  for (int64_t i = 0; i < tileSize * sliceDepth / productThreads; ++i) {
-    Value number = add(thread, constant(i * productThreads));
-    Value width = constant(termsFirst ? sliceDepth : tileSize);
-    Value low = remainder(number, width), high = quotient(number, width);
-    Value inTerms = termsFirst ? low : high, inLines = termsFirst ? high : low;
-    Value term = add(first, inTerms), place = add(line, inLines);
-    auto exists = b.create<scf::IfOp>(
-        loc, TypeRange{f32}, both(less(term, terms), less(place, lines)),
-        /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(exists.thenBlock());
-      Value offset =
-          add(offsetOf(operand, 'k', term), offsetOf(operand, letter, place));
-      Value value = loadScalar(element(base, storageType(type), offset), type);
-      if (type != f32)
-        value = b.create<arith::ExtFOp>(loc, f32, value);
-      b.create<scf::YieldOp>(loc, value);
-      b.setInsertionPointToStart(exists.elseBlock());
-      Value none = b.create<arith::ConstantOp>(loc, b.getFloatAttr(f32, 0.0));
-      b.create<scf::YieldOp>(loc, none);
+ProductEmitter::Share ProductEmitter::shareOf(OperandIndex operand, Value base,
+                                              Value shared, Value first,
+                                              bool termsFirst) {
+  Share share{operand, base, shared, {}, {}, {}};
+  Value width = constant(termsFirst ? sliceDepth : tileSize);
+  Value low = remainder(thread, width), high = quotient(thread, width);
+  (termsFirst ? share.terms : share.lines).push_back(low);
+  constexpr int64_t count = tileSize * sliceDepth / productThreads;
+  const int64_t step = productThreads / (termsFirst ? sliceDepth : tileSize);
+  for (int64_t i = 0; i < count; ++i)
+    (termsFirst ? share.lines : share.terms)
+        .push_back(add(high, constant(i * step)));
+  for (Value line : share.lines)
+    share.places.push_back(operand == Lhs
+                               ? placeOf(Lhs, 'm', add(first, line), rows)
+                               : placeOf(Rhs, 'n', add(first, line), columns));
+  return share;
+}
+
+void ProductEmitter::bringSlice(const Share &share, Value first) {
+  for (Value term : share.terms) {
+    const PartialPlace inTerms =
+        placeOf(share.operand, 'k', add(first, term), terms);
+    for (auto [line, inLines] : llvm::zip_equal(share.lines, share.places)) {
+      PartialPlace place{both(inTerms.exists, inLines.exists),
+                         add(inTerms.offset, inLines.offset),
+                         {}};
+      if (share.operand == Lhs)
+        for (auto [w, window] : llvm::enumerate(kind.windows))
+          addWindow(window, add(inTerms.positions[w], inLines.positions[w]),
+                    place);
+      auto exists = b.create<scf::IfOp>(loc, TypeRange{sumType}, place.exists,
+                                        /*withElseRegion=*/true);
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(exists.thenBlock());
+        Value value = loadScalar(
+            element(share.base, storageType(type), place.offset), type);
+        if (type != sumType)
+          value = b.create<arith::ExtFOp>(loc, sumType, value);
+        b.create<scf::YieldOp>(loc, value);
+        b.setInsertionPointToStart(exists.elseBlock());
+        b.create<scf::YieldOp>(loc, zeroOf(sumType));
+      }
+      storeScalar(element(share.shared, sumType,
+                          add(times(term, constant(termPitch)), line)),
+                  exists.getResult(0));
     }
-    Value target = add(times(inTerms, constant(termPitch)), inLines);
-    storeScalar(element(shared, f32, target), exists.getResult(0));
   }
 }
 
@@ -206,7 +358,7 @@ SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
         Value begin = times(term, constant(termPitch));
         auto load = [&](Value shared, Value first, int64_t number) {
           Value place = add(add(begin, first), constant(number * side));
-          return loadScalar(element(shared, f32, place), f32);
+          return loadScalar(element(shared, sumType, place), sumType);
         };
         SmallVector<Value> lhs, rhs, next;
         for (int64_t i = 0; i < threadSize; ++i) {
@@ -214,9 +366,9 @@ SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
           rhs.push_back(load(sharedRhs, column, i));
         }
         for (int64_t i = 0; i < threadSize * threadSize; ++i)
-          next.push_back(b.create<mlir::math::FmaOp>(
-              loc, lhs[size_t(i / threadSize)], rhs[size_t(i % threadSize)],
-              carried[size_t(i)]));
+          next.push_back(addProduct(lhs[size_t(i / threadSize)],
+                                    rhs[size_t(i % threadSize)],
+                                    carried[size_t(i)]));
         b.create<scf::YieldOp>(loc, next);
       });
   return loop.getResults();
@@ -234,7 +386,7 @@ void ProductEmitter::storeTile(const Place &place, ValueRange sums) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(exists.thenBlock()->getTerminator());
       Value value = sums[size_t(i * threadSize + j)];
-      if (type != f32)
+      if (type != sumType)
         value = b.create<arith::TruncFOp>(loc, type, value);
       Value offset =
           add(base, add(offsetOf(Out, 'm', row), offsetOf(Out, 'n', column)));
@@ -256,18 +408,19 @@ void ProductEmitter::emitTile(Value tile) {
                       offsetOf(Lhs, 'b', batch)),
         rhs = element(pointers[Rhs], storageType(type),
                       offsetOf(Rhs, 'b', batch));
-  Value zero = b.create<arith::ConstantOp>(loc, b.getFloatAttr(f32, 0.0));
-  const SmallVector<Value> zeros(threadSize * threadSize, zero);
+  // Row-major operands have neighbouring terms on the left, and neighbouring
+  // columns on the right.
+  const Share ofLhs = shareOf(Lhs, lhs, sharedLhs, row, /*termsFirst=*/true),
+              ofRhs =
+                  shareOf(Rhs, rhs, sharedRhs, column, /*termsFirst=*/false);
+  const SmallVector<Value> zeros(threadSize * threadSize, zeroOf(sumType));
   auto slices = b.create<scf::ForOp>(
       loc, constant(0), terms, constant(sliceDepth), zeros,
       [&](OpBuilder &, Location, Value first, ValueRange carried) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToEnd(first.getParentBlock());
-        // Row-major operands have neighbouring terms on the left, and
-        // neighbouring columns on the right.
-        bringSlice(Lhs, lhs, sharedLhs, rows, row, first, /*termsFirst=*/true);
-        bringSlice(Rhs, rhs, sharedRhs, columns, column, first,
-                   /*termsFirst=*/false);
+        bringSlice(ofLhs, first);
+        bringSlice(ofRhs, first);
         barrier();
         SmallVector<Value> sums = emitSlice(carried);
         barrier();

@@ -15,32 +15,46 @@
 
 namespace meshloom::ptx {
 
-/// Several threads read a byte in a phase.
-static constexpr uint32_t several = ~uint32_t(0);
+/// Instead of a reader: several threads of the block, or threads of several
+/// blocks, read the byte.
+static constexpr uint32_t severalThreads = ~uint32_t(0),
+                          severalBlocks = severalThreads - 1;
+
+/// Whether nothing orders an access of this launch in the phase `earlier`, by
+/// another thread, before those in `phase`.
+static bool isUnordered(uint32_t earlier, Phase phase) {
+  return earlier >= phase.launch &&
+         (earlier < phase.block || earlier == phase.now);
+}
 
 Status AccessLog::read(size_t offset, size_t bytes, uint32_t thread,
-                       uint32_t phase) {
+                       Phase phase) {
   for (Byte &byte : std::span(log).subspan(offset, bytes)) {
-    if (byte.writePhase == phase && byte.writer != thread)
+    if (byte.writer != thread && isUnordered(byte.writePhase, phase))
       return Error("written");
-    if (byte.readPhase != phase)
+    if (byte.readPhase < phase.launch)
       byte.reader = thread;
-    else if (byte.reader != thread)
-      byte.reader = several;
-    byte.readPhase = phase;
+    else if (byte.readPhase < phase.block)
+      byte.reader = severalBlocks;
+    else if (byte.reader != severalBlocks && byte.reader != thread)
+      byte.reader = byte.readPhase == phase.now ? severalThreads : thread;
+    byte.readPhase = phase.now;
   }
   return Success();
 }
 
 Status AccessLog::write(size_t offset, size_t bytes, uint32_t thread,
-                        uint32_t phase) {
+                        Phase phase) {
   for (Byte &byte : std::span(log).subspan(offset, bytes)) {
-    if (byte.writePhase == phase && byte.writer != thread)
+    if (byte.writer != thread && isUnordered(byte.writePhase, phase))
       return Error("written");
-    if (byte.readPhase == phase && byte.reader != thread)
+    const bool readBefore = byte.readPhase >= phase.launch;
+    if (readBefore &&
+        (byte.reader == severalBlocks ||
+         (byte.reader != thread && isUnordered(byte.readPhase, phase))))
       return Error("read");
     byte.writer = thread;
-    byte.writePhase = phase;
+    byte.writePhase = phase.now;
   }
   return Success();
 }
@@ -88,10 +102,12 @@ constexpr uint64_t mostSteps = uint64_t(1) << 32;
 class Block {
 public:
   Block(const Program &program, const Kernel &kernel, const Launch &launch,
-        Memory &memory, unsigned number, uint64_t &steps)
+        Memory &memory, unsigned number, uint32_t firstPhase, uint64_t &steps)
       : program(program), kernel(kernel), launch(launch), memory(memory),
         number(number), steps(steps), shared(kernel.sharedBytes, char(0xcb)),
         sharedLog(kernel.sharedBytes), threads(launch.threads) {
+    phase.launch = firstPhase;
+    phase.block = phase.now = memory.beginPhase();
     for (Thread &thread : threads)
       thread.registers.assign(kernel.registerBits.size(),
                               0xcbcbcbcbcbcbcbcbull);
@@ -110,7 +126,7 @@ public:
         return Success();
       if (Status meet = checkBarrier(); !meet)
         return meet;
-      ++phase;
+      phase.now = memory.beginPhase();
     }
   }
 
@@ -169,13 +185,16 @@ private:
           return done;
         break;
       default: {
-        std::array<uint64_t, 3> operands;
-        for (unsigned i = 0; i < operands.size(); ++i)
+        OperandBits operands{};
+        for (unsigned i = 0; i < instruction.operandCount; ++i)
           operands[i] = valueOf(thread, index, instruction.operands[i]);
         auto value = evaluate(instruction, operands);
         if (!value)
           return fault(index, instruction, "divides by zero");
         assign(thread, instruction.result, *value);
+        if (instruction.highResult >= 0)
+          assign(thread, instruction.highResult,
+                 *value >> (instruction.type.bits / 2));
       }
       }
     }
@@ -206,6 +225,8 @@ private:
   }
 
   void assign(Thread &thread, int result, uint64_t value) const {
+    if (result < 0)
+      return;
     const unsigned bits = kernel.registerBits[result];
     thread.registers[result] =
         bits == 64 ? value : value & ((uint64_t(1) << bits) - 1);
@@ -248,12 +269,9 @@ private:
     if (isLoad && isShared && !log->isWritten(offset, bytes))
       return fault(index, instruction,
                    "reads memory of its block that nobody has written");
-    const uint32_t name =
-        isShared ? index + 1 : number * launch.threads + index + 1;
-    // Barriers order the threads of a block; nothing orders those of others.
-    const uint32_t when = isShared ? phase : memory.launch();
-    Status free = isLoad ? log->read(offset, bytes, name, when)
-                         : log->write(offset, bytes, name, when);
+    const uint32_t name = number * launch.threads + index + 1;
+    Status free = isLoad ? log->read(offset, bytes, name, phase)
+                         : log->write(offset, bytes, name, phase);
     if (!free)
       return fault(index, instruction,
                    fmt::format("{} what another thread has {} since the last "
@@ -304,7 +322,7 @@ private:
   std::vector<char> shared;
   AccessLog sharedLog;
   std::vector<Thread> threads;
-  uint32_t phase = 1;
+  Phase phase;
 };
 
 } // namespace
@@ -326,13 +344,14 @@ Status run(const Program &program, const Kernel &kernel, const Launch &launch,
   std::vector<unsigned> order(launch.blocks);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::shuffle(order, random);
+  const uint32_t firstPhase = memory.beginPhase();
   uint64_t steps = 0;
   for (unsigned block : order)
     if (Status done =
-            Block(program, kernel, launch, memory, block, steps).run(random);
+            Block(program, kernel, launch, memory, block, firstPhase, steps)
+                .run(random);
         !done)
       return done;
-  memory.endLaunch();
   return Success();
 }
 

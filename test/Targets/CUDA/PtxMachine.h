@@ -13,17 +13,23 @@
 
 namespace meshloom::ptx {
 
-/// Finds races between threads: two accesses of a byte by different threads
-/// with no barrier between them, of which one is a write. It depends on no
-/// order in which threads happen to run.
+/// When an access happens: in the phase `now`, where the first phase of its
+/// launch is `launch`, and that of its block is `block`. Barriers and blocks
+/// end phases, which are counted from 1.
+struct Phase {
+  uint32_t launch = 1, block = 1, now = 1;
+};
+
+/// Finds races between threads: two accesses of a byte by different threads of
+/// a launch, of which one is a write, with no barrier of their block between
+/// them. It depends on no order in which threads happen to run.
 class AccessLog {
 public:
   explicit AccessLog(size_t bytes) : log(bytes) {}
-  /// Thread `thread` reads or writes bytes in its phase `phase`. Threads, and
-  /// phases, which barriers end, are counted from 1. Fails with what the other
-  /// access was: "written", "read".
-  Status read(size_t offset, size_t bytes, uint32_t thread, uint32_t phase);
-  Status write(size_t offset, size_t bytes, uint32_t thread, uint32_t phase);
+  /// Thread `thread`, counted from 1, reads or writes bytes. Fails with what
+  /// the other access was: "written", "read".
+  Status read(size_t offset, size_t bytes, uint32_t thread, Phase phase);
+  Status write(size_t offset, size_t bytes, uint32_t thread, Phase phase);
   bool isWritten(size_t offset, size_t bytes) const;
 
 private:
@@ -39,10 +45,8 @@ class Memory {
 public:
   void add(void *address, size_t bytes);
   void remove(void *address);
-  /// The number of the launch that is running; accesses of others are no races
-  /// with its own.
-  uint32_t launch() const { return number; }
-  void endLaunch() { ++number; }
+  /// Begins a phase, which has a number that none had before.
+  uint32_t beginPhase() { return ++phases; }
   /// Null where the bytes are not all in one array.
   char *find(uint64_t address, size_t bytes);
   /// The log of an array that has the byte at `address`, and the byte's offset
@@ -58,7 +62,7 @@ private:
   std::map<uint64_t, Array>::iterator arrayAt(uint64_t address);
 
   std::map<uint64_t, Array> arrays;
-  uint32_t number = 1;
+  uint32_t phases = 0;
 };
 
 struct Launch {

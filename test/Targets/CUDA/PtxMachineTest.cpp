@@ -154,6 +154,18 @@ TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
               HasSubstr("writes what another thread has written"));
 }
 
+/// A number that thread 1 has read before the barriers of its block.
+TEST_F(PtxMachineTest, BarriersOrderAccessesOfArrays) {
+  const std::string text = changed("st.global.f32 	[%rd2], %f4;",
+                                   "st.global.f32 	[%rd3+4], %f4;");
+  Status done = run(text);
+  EXPECT_TRUE(done) << done.error().message();
+  EXPECT_EQ(numbers[1], 64 * 65 / 2);
+  done = run(text, 0, /*blocks=*/2);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(), HasSubstr("what another thread has"));
+}
+
 TEST_F(PtxMachineTest, FindsIndicesOutOfBounds) {
   expectFault(changed("[%rd5];", "[%rd5+4];"),
               "thread 63 of block 0 reads 4 bytes outside of all arrays, in "
@@ -183,6 +195,52 @@ TEST_F(PtxMachineTest, RefusesLaunchesThatAGpuRefuses) {
   ASSERT_FALSE(done);
   expectFault(changed(".maxntid 64", ".maxntid 32"),
               "a block of 64 threads, where the kernel is for 32 at most");
+}
+
+/// The number that `code` leaves in %rd1, where %r1 is 0x80f0, %r2 is
+/// 0xfffffff0 and %rd2 is 0x80f0fffffff0.
+uint64_t resultOf(const std::string &code) {
+  auto program = ptx::parse(".visible .entry bits(\n.param .u64 bits_param_0\n)"
+                            "\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+                            "ld.param.u64 %rd3, [bits_param_0];\n"
+                            "mov.u32 %r1, 33008;\nmov.u32 %r2, -16;\n"
+                            "mov.b64 %rd2, {%r2, %r1};\n" +
+                            code + "\nst.global.u64 [%rd3], %rd1;\nret;\n}\n");
+  EXPECT_TRUE(program) << program.error().message();
+  if (!program)
+    return 0;
+  program->kernels[0].mostThreads = 1;
+  uint64_t result = 0;
+  ptx::Memory memory;
+  memory.add(&result, sizeof(result));
+  Status status =
+      ptx::run(*program, program->kernels[0],
+               {1, 1, {reinterpret_cast<uint64_t>(&result)}}, memory);
+  EXPECT_TRUE(status) << status.error().message();
+  return result;
+}
+
+TEST(PtxBitsTest, InstructionsWorkOnBits) {
+  const std::pair<const char *, uint64_t> instructions[] = {
+      {"clz.b32 %r3, %r1;\nmov.b64 %rd1, {%r3, %r1};", 0x80f000000010},
+      {"clz.b64 %r3, %rd2;\nmov.b64 %rd1, {%r3, %r1};", 0x80f000000010},
+      {"popc.b64 %r3, %rd2;\nmov.b64 %rd1, {%r3, %r1};", 0x80f000000021},
+      {"brev.b64 %rd1, %rd2;", 0x0fffffff0f010000},
+      {"bfe.s32 %r3, %r1, 4, 12;\ncvt.s64.s32 %rd1, %r3;", ~uint64_t(0x7f0)},
+      {"bfe.u64 %rd1, %rd2, 4, 36;", 0xf0fffffff},
+      {"bfi.b64 %rd1, -1, %rd2, 0, 4;", 0x80f0ffffffff},
+      {"prmt.b32 %r3, %r1, %r2, 37137;\nmov.b64 %rd1, {%r3, %r1};",
+       0x80f0ff808080},
+      {"shf.l.wrap.b32 %r3, %r1, %r2, 40;\nmov.b64 %rd1, {%r3, %r1};",
+       0x80f0fffff000},
+      {"shf.r.wrap.b32 %r3, %r1, %r2, 4;\nmov.b64 %rd1, {%r3, %r1};",
+       0x80f00000080f},
+      {"{ .reg .b32 tmp; mov.b64 {tmp, %r3}, %rd2; }\ncvt.u64.u32 %rd1, %r3;",
+       0x80f0},
+      {"{\n.reg .b64 %lhs;\nadd.s64 %lhs, %rd2, 1;\nmov.u64 %rd1, %lhs;\n}",
+       0x80f0fffffff1}};
+  for (auto &[code, expected] : instructions)
+    EXPECT_EQ(resultOf(code), expected) << code;
 }
 
 /// Nothing is run that is not understood.

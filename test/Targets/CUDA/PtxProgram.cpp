@@ -13,12 +13,14 @@ namespace {
 
 const std::map<std::string_view, Op> opNames = {
     {"abs", Op::Abs},   {"add", Op::Add},    {"and", Op::And},
-    {"bfe", Op::Bfe},   {"cvt", Op::Cvt},    {"cvta", Op::Cvta},
+    {"bfe", Op::Bfe},   {"bfi", Op::Bfi},    {"brev", Op::Brev},
+    {"clz", Op::Clz},   {"cvt", Op::Cvt},    {"cvta", Op::Cvta},
     {"div", Op::Div},   {"fma", Op::Fma},    {"mad", Op::Mad},
     {"max", Op::Max},   {"min", Op::Min},    {"mov", Op::Mov},
     {"mul", Op::Mul},   {"neg", Op::Neg},    {"not", Op::Not},
-    {"or", Op::Or},     {"rcp", Op::Rcp},    {"rem", Op::Rem},
-    {"selp", Op::Selp}, {"setp", Op::Setp},  {"shl", Op::Shl},
+    {"or", Op::Or},     {"popc", Op::Popc},  {"prmt", Op::Prmt},
+    {"rcp", Op::Rcp},   {"rem", Op::Rem},    {"selp", Op::Selp},
+    {"setp", Op::Setp}, {"shf", Op::Shf},    {"shl", Op::Shl},
     {"shr", Op::Shr},   {"sqrt", Op::Sqrt},  {"sub", Op::Sub},
     {"xor", Op::Xor},   {"testp", Op::Testp}};
 
@@ -39,11 +41,14 @@ const std::map<std::string_view, Special> specialNames = {
 unsigned countOperands(Op op) {
   switch (op) {
   case Op::Abs:
+  case Op::Brev:
+  case Op::Clz:
   case Op::Cvt:
   case Op::Cvta:
   case Op::Mov:
   case Op::Neg:
   case Op::Not:
+  case Op::Popc:
   case Op::Rcp:
   case Op::Sqrt:
   case Op::Testp:
@@ -51,8 +56,12 @@ unsigned countOperands(Op op) {
   case Op::Bfe:
   case Op::Fma:
   case Op::Mad:
+  case Op::Prmt:
   case Op::Selp:
+  case Op::Shf:
     return 3;
+  case Op::Bfi:
+    return 4;
   default:
     return 2;
   }
@@ -242,8 +251,12 @@ private:
   }
 
   bool readBody(std::string_view line) {
+    if (line == "{") {
+      inBraces = true;
+      return true;
+    }
     if (line == "}")
-      return endKernel();
+      return std::exchange(inBraces, false) || endKernel();
     if (line.ends_with(":"))
       return labels
           .try_emplace(std::string(line.substr(0, line.size() - 1)),
@@ -255,11 +268,9 @@ private:
       return readShared(line);
     if (take(line, ".reg "))
       return readRegisters(line);
-    if (take(line,
-             "{ .reg .b")) { // the upper half of a register, as LLVM writes
+    if (take(line, "{ .reg .b")) { // half of a register, as LLVM writes it
       const size_t begin = line.find("mov.b");
-      if (!line.ends_with("; }") || begin == std::string_view::npos ||
-          line.find("{tmp, ") == std::string_view::npos)
+      if (!line.ends_with("; }") || begin == std::string_view::npos)
         return false;
       line = line.substr(begin, line.size() - begin - 2);
     }
@@ -282,24 +293,38 @@ private:
     return true;
   }
 
-  /// `.b32 %r<4>;`
+  /// `.b32 %r<4>;`, or `.b64 %lhs;` for a part of the code in braces
   bool readRegisters(std::string_view line) {
-    const size_t name = line.find('%'), open = line.find('<');
+    const size_t name = line.find('%');
     if (!line.starts_with(".") || name == std::string_view::npos ||
-        open == std::string_view::npos || !line.ends_with(">;"))
+        !line.ends_with(";"))
       return false;
     auto type = parseType(trim(line.substr(1, name - 1)));
-    auto count =
-        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 3));
-    if (!type || !count)
+    if (!type)
       return false;
-    registers[std::string(line.substr(name, open - name))] = {
-        unsigned(kernel->registerBits.size()), *count};
+    line = line.substr(name, line.size() - name - 1);
+    const unsigned first = unsigned(kernel->registerBits.size());
+    const size_t open = line.find('<');
+    if (open == std::string_view::npos) {
+      kernel->registerBits.push_back(type->bits);
+      singleRegisters.insert_or_assign(std::string(line), int(first));
+      return inBraces;
+    }
+    auto count =
+        parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 2));
+    if (!count || !line.ends_with(">"))
+      return false;
+    registers[std::string(line.substr(0, open))] = {first, *count};
     kernel->registerBits.insert(kernel->registerBits.end(), *count, type->bits);
     return true;
   }
 
   bool readRegister(std::string_view name, int &result) {
+    if (auto single = singleRegisters.find(std::string(name));
+        inBraces && single != singleRegisters.end()) {
+      result = single->second;
+      return true;
+    }
     const size_t digits = name.find_first_of("0123456789");
     if (digits == std::string_view::npos)
       return false;
@@ -395,20 +420,38 @@ private:
     if (op == opNames.end() || words.empty())
       return false;
     instruction.op = op->second;
-    if (operands.front() == "{tmp") { // {tmp, %r1}, %rd1
-      instruction.op = Op::HighHalf;
-      auto type = parseType(words[0]);
-      if (!type || operands.size() != 3 || !operands[1].ends_with("}"))
-        return false;
-      instruction.type = *type;
-      operands[1].remove_suffix(1);
-      return readRegister(operands[1], instruction.result) &&
-             readOperand(operands[2], instruction.operands[0]);
-    }
-    return readModifiers(words, instruction) &&
-           operands.size() == 1 + countOperands(instruction.op) &&
+    instruction.operandCount = countOperands(instruction.op);
+    if (!readModifiers(words, instruction))
+      return false;
+    if (name == "mov" && operands.size() == 3)
+      return readHalves(operands, instruction);
+    return operands.size() == 1 + instruction.operandCount &&
            readRegister(operands[0], instruction.result) &&
            readOperands(operands, instruction);
+  }
+
+  /// `{%r1, %r2}, %rd1`, where one of both may be `tmp`, which nobody reads;
+  /// or `%rd1, {%r1, %r2}`
+  bool readHalves(std::vector<std::string_view> operands,
+                  Instruction &instruction) {
+    const size_t first = operands[0].starts_with("{") ? 0 : 1;
+    if (!take(operands[first], "{") || !operands[first + 1].ends_with("}"))
+      return false;
+    operands[first + 1].remove_suffix(1);
+    if (first == 1) {
+      instruction.op = Op::Pack;
+      instruction.operandCount = 2;
+      return readRegister(operands[0], instruction.result) &&
+             readOperands(operands, instruction);
+    }
+    auto readHalf = [&](std::string_view name, int &result) {
+      return name == "tmp" ||
+             (readRegister(name, result) &&
+              kernel->registerBits[result] * 2 == instruction.type.bits);
+    };
+    return readHalf(operands[0], instruction.result) &&
+           readHalf(operands[1], instruction.highResult) &&
+           readOperand(operands[2], instruction.operands[0]);
   }
 
   bool readOperands(const std::vector<std::string_view> &texts,
@@ -475,6 +518,11 @@ private:
       instruction.compare = compare->second;
       return true;
     }
+    if (op == Op::Shf) {
+      instruction.toLeft = words.size() == 2 && words[0] == "l";
+      return words.size() == 2 && (words[0] == "l" || words[0] == "r") &&
+             words[1] == "wrap";
+    }
     if (op == Op::Testp) {
       instruction.finite = words.size() == 1 && words[0] == "finite";
       return instruction.finite ||
@@ -533,6 +581,7 @@ private:
     labels.clear();
     shared.clear();
     registers.clear();
+    singleRegisters.clear();
     kernel = nullptr;
     return true;
   }
@@ -541,10 +590,12 @@ private:
   unsigned number = 0;
   Kernel *kernel = nullptr; ///< the one that is read
   bool inHead = false;
+  bool inBraces = false; ///< in a part of a kernel with registers for itself
   /// Where the arrays begin, in a kernel's shared memory and in the constants.
   std::map<std::string, size_t> shared, constants;
   /// By prefix: the first one, and how many there are.
   std::map<std::string, std::pair<unsigned, unsigned>> registers;
+  std::map<std::string, int> singleRegisters; ///< those of a part in braces
   std::map<std::string, size_t> labels;
   std::vector<std::pair<size_t, std::string_view>> branches;
 };

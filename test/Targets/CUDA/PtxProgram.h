@@ -22,9 +22,9 @@ struct Type {
 
 enum class Op : uint8_t {
   // clang-format off
-  Abs, Add, And, BarSync, Bfe, Bra, Cvt, Cvta, Div, Fma, HighHalf, Ld, Mad, Max,
-  Min, Mov, Mul, Neg, Not, Or, Rcp, Rem, Ret, Selp, Setp, Shl, Shr, Sqrt, St,
-  Sub, Testp, Xor
+  Abs, Add, And, BarSync, Bfe, Bfi, Bra, Brev, Clz, Cvt, Cvta, Div, Fma, Ld,
+  Mad, Max, Min, Mov, Mul, Neg, Not, Or, Pack, Popc, Prmt, Rcp, Rem, Ret, Selp,
+  Setp, Shf, Shl, Shr, Sqrt, St, Sub, Testp, Xor
   // clang-format on
 };
 /// Which half of a product, or all of it.
@@ -55,10 +55,13 @@ struct Instruction {
   Space space = Space::Global;
   bool nanWins = false;      ///< of min and max
   bool finite = false;       ///< of testp: finite, not infinite
+  bool toLeft = false;       ///< of shf: shifts to the left
   int guard = -1;            ///< the predicate that it depends on, or -1
   bool guardNegated = false; ///< runs where the predicate does not hold
   int result = -1;           ///< a register, or -1
-  std::array<Operand, 3> operands;
+  int highResult = -1;       ///< the register of a mov's upper half, or -1
+  unsigned operandCount = 0;
+  std::array<Operand, 4> operands;
   int64_t offset = 0;  ///< of an address, in bytes
   unsigned target = 0; ///< where a branch goes, an index of code
   unsigned line = 0;   ///< in the text, from 1

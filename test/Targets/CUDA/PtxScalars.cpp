@@ -13,8 +13,6 @@
 namespace meshloom::ptx {
 namespace {
 
-using Operands = std::array<uint64_t, 3>;
-
 uint64_t lowBits(uint64_t value, unsigned bits) {
   return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1);
 }
@@ -88,8 +86,63 @@ std::optional<uint64_t> quotient(const Instruction &instruction, uint64_t x,
                              : int64_t(x) % int64_t(y));
 }
 
+uint64_t reversed(uint64_t value) {
+  uint64_t result = 0;
+  for (unsigned i = 0; i < 64; ++i)
+    result |= (value >> i & 1) << (63 - i);
+  return result;
+}
+
+/// The field of `value` that begins at the bit operands[1] and has operands[2]
+/// bits, of which those behind the value's end equal its sign.
+uint64_t extracted(Type type, uint64_t value, OperandBits operands) {
+  const uint64_t begin = lowBits(operands[1], 8),
+                 length = lowBits(operands[2], 8);
+  if (type.kind != TypeKind::Signed)
+    return begin >= type.bits ? 0 : lowBits(value >> begin, unsigned(length));
+  const uint64_t end = std::min<uint64_t>(begin + length, type.bits);
+  const uint64_t field =
+      uint64_t(int64_t(value) >> std::min<uint64_t>(begin, 63));
+  if (length == 0)
+    return 0;
+  return end <= begin ? field : signExtended(field, unsigned(end - begin));
+}
+
+/// `base`, whose bits from operands[2] on are the first operands[3] ones of
+/// `field`.
+uint64_t inserted(uint64_t field, uint64_t base, OperandBits operands) {
+  const uint64_t begin = lowBits(operands[2], 8),
+                 length = lowBits(operands[3], 8);
+  if (begin >= 64)
+    return base;
+  const uint64_t mask = lowBits(~uint64_t(0), unsigned(length)) << begin;
+  return (base & ~mask) | (field << begin & mask);
+}
+
+/// Four of eight bytes. Four bits of `selector` choose one of them: its number,
+/// and whether its sign takes its place.
+uint64_t permuted(uint64_t bytes, uint64_t selector) {
+  uint64_t result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint64_t choice = selector >> (4 * i) & 15;
+    uint64_t byte = bytes >> (8 * (choice & 7)) & 255;
+    if (choice & 8)
+      byte = byte & 128 ? 255 : 0;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
+
+/// One half of `pair` shifted by at most 31 bits: the upper one after a shift
+/// to the left, the lower one after one to the right.
+uint64_t funnelShifted(const Instruction &instruction, uint64_t pair,
+                       uint64_t amount) {
+  return instruction.toLeft ? pair << (amount & 31) >> 32
+                            : pair >> (amount & 31);
+}
+
 std::optional<uint64_t> ofIntegers(const Instruction &instruction,
-                                   Operands operands) {
+                                   OperandBits operands) {
   const Type type = instruction.type;
   const bool isSigned = type.kind == TypeKind::Signed;
   const Op op = instruction.op;
@@ -131,13 +184,22 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
     if (isSigned)
       return uint64_t(int64_t(x) >> std::min<uint64_t>(amount, 63));
     return amount >= type.bits ? 0 : x >> amount;
-  case Op::Bfe: {
-    const uint64_t begin = lowBits(operands[1], 8),
-                   length = lowBits(operands[2], 8);
-    return begin >= type.bits ? 0 : lowBits(x >> begin, unsigned(length));
-  }
-  case Op::HighHalf:
-    return lowBits(operands[0], type.bits) >> (type.bits / 2);
+  case Op::Clz:
+    return uint64_t(std::countl_zero(x)) - (64 - type.bits);
+  case Op::Popc:
+    return uint64_t(std::popcount(x));
+  case Op::Brev:
+    return reversed(x) >> (64 - type.bits);
+  case Op::Bfe:
+    return extracted(type, x, operands);
+  case Op::Bfi:
+    return inserted(x, y, operands);
+  case Op::Prmt:
+    return permuted(x | y << 32, operands[2]);
+  case Op::Shf:
+    return funnelShifted(instruction, x | y << 32, operands[2]);
+  case Op::Pack:
+    return lowBits(x, type.bits / 2) | y << (type.bits / 2);
   case Op::Setp:
     return isSigned ? compare(instruction.compare, int64_t(x), int64_t(y))
                     : compare(instruction.compare, x, y);
@@ -147,7 +209,7 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
 }
 
 template <typename T, typename Bits>
-uint64_t ofFloats(const Instruction &instruction, Operands operands) {
+uint64_t ofFloats(const Instruction &instruction, OperandBits operands) {
   const T x = std::bit_cast<T>(Bits(operands[0])),
           y = std::bit_cast<T>(Bits(operands[1]));
   auto bits = [](T value) { return uint64_t(std::bit_cast<Bits>(value)); };
@@ -264,7 +326,7 @@ uint64_t converted(const Instruction &instruction, uint64_t operand) {
 } // namespace
 
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 std::array<uint64_t, 3> operands) {
+                                 OperandBits operands) {
   switch (instruction.op) {
   case Op::Cvt:
     return converted(instruction, operands[0]);

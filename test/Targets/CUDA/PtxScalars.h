@@ -9,10 +9,13 @@
 
 namespace meshloom::ptx {
 
+/// The bits of an instruction's operands, of which it may have fewer.
+using OperandBits = std::array<uint64_t, 4>;
+
 /// The result of an instruction that is neither a memory access nor a branch,
 /// as bits, which may be sign-extended. Nothing where integers are divided by
 /// zero.
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 std::array<uint64_t, 3> operands);
+                                 OperandBits operands);
 
 } // namespace meshloom::ptx

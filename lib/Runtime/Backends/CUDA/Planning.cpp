@@ -224,6 +224,8 @@ Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
   const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
   if (step.library.empty())
     return step.symbol;
+  if (auto kind = ProductKind::of(loaded, step))
+    return kind->symbol();
   if (step.symbol.empty() || code->host)
     return std::string();
   return Error(
