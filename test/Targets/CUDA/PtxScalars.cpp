@@ -89,7 +89,7 @@ std::optional<uint64_t> quotient(const Instruction &instruction, uint64_t x,
 }
 
 std::optional<uint64_t> ofIntegers(const Instruction &instruction,
-                                   Operands operands) {
+                                   const Operands &operands) {
   const Type type = instruction.type;
   const bool isSigned = type.kind == TypeKind::Signed;
   const Op op = instruction.op;
@@ -147,7 +147,7 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
 }
 
 template <typename T, typename Bits>
-uint64_t ofFloats(const Instruction &instruction, Operands operands) {
+uint64_t ofFloats(const Instruction &instruction, const Operands &operands) {
   const T x = std::bit_cast<T>(Bits(operands[0])),
           y = std::bit_cast<T>(Bits(operands[1]));
   auto bits = [](T value) { return uint64_t(std::bit_cast<Bits>(value)); };
@@ -264,7 +264,7 @@ uint64_t converted(const Instruction &instruction, uint64_t operand) {
 } // namespace
 
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 std::array<uint64_t, 3> operands) {
+                                 const std::array<uint64_t, 3> &operands) {
   switch (instruction.op) {
   case Op::Cvt:
     return converted(instruction, operands[0]);
@@ -279,9 +279,10 @@ std::optional<uint64_t> evaluate(const Instruction &instruction,
   if (instruction.type.kind != TypeKind::Float)
     return ofIntegers(instruction, operands);
   if (instruction.type.bits == 16) { // in f64, and rounded
-    for (uint64_t &operand : operands)
+    Operands wide = operands;
+    for (uint64_t &operand : wide)
       operand = std::bit_cast<uint64_t>(asDouble(instruction.type, operand));
-    const uint64_t value = ofFloats<double, uint64_t>(instruction, operands);
+    const uint64_t value = ofFloats<double, uint64_t>(instruction, wide);
     const bool isPredicate =
         instruction.op == Op::Setp || instruction.op == Op::Testp;
     return isPredicate

@@ -13,6 +13,6 @@ namespace meshloom::ptx {
 /// as bits, which may be sign-extended. Nothing where integers are divided by
 /// zero.
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 std::array<uint64_t, 3> operands);
+                                 const std::array<uint64_t, 3> &operands);
 
 } // namespace meshloom::ptx
