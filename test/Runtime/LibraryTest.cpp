@@ -162,6 +162,19 @@ Program custom(std::string name, std::string config) {
   return b.program;
 }
 
+// A running reduction of floats combines no bits.
+TEST(LibraryTest, ReductionOfFloatsByBitsDoesNotLoad) {
+  Program program = custom("", "");
+  auto &step = std::get<KernelStep>(program.steps[0]);
+  step.library = "cumulative";
+  step.options = {{"dimension", 0}, {"kind", "and"}, {"reverse", 0}};
+  auto executable =
+      makeClient({.devices = 2})->load(Compiled(program, testKernels()));
+  ASSERT_FALSE(executable);
+  EXPECT_THAT(executable.error().message(),
+              HasSubstr("'cumulative': operands do not match"));
+}
+
 // A user's function sees boxes with strides, and where they lie.
 TEST(LibraryTest, CustomCall) {
   Status registered = register_custom_call(

@@ -12,14 +12,15 @@ namespace {
 class CumulativeRoutine final : public LibraryRoutine {
 public:
   static RoutineOrError make(const LibraryStep &step) {
+    if (step.inputs.size() != 1 || step.outputs.size() != 1)
+      return Error("operands do not match");
     OptionReader options(step.step);
     auto routine = std::make_unique<CumulativeRoutine>();
     const int64_t dim = options.number("dimension");
     routine->dim = size_t(dim);
-    routine->kind = options.kind("kind");
+    routine->kind = options.kind("kind", step.outputs[0]->type);
     routine->reverse = options.flag("reverse");
-    if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 1 ||
-        step.inputs[0]->shape != step.outputs[0]->shape ||
+    if (!options.ok() || step.inputs[0]->shape != step.outputs[0]->shape ||
         step.inputs[0]->type != step.outputs[0]->type || dim < 0 ||
         dim >= int64_t(step.inputs[0]->shape.size()))
       return Error("operands do not match");
@@ -30,10 +31,8 @@ public:
     const LibraryOperand &in = arguments.inputs[0], &out = arguments.outputs[0];
     if (out.empty())
       return Success();
-    withElement(out.type, [&]<typename T>() {
-      withKind(
-          out.type == DType::I1 ? booleanKind(kind) : kind,
-          [&]<ReduceKind staticKind>() { runTyped<staticKind, T>(in, out); });
+    withReduction(out.type, kind, [&]<typename T, ReduceKind by>() {
+      runTyped<by, T>(in, out);
     });
     return Success();
   }

@@ -55,6 +55,14 @@ inline constexpr bool isComplexType<std::complex<R>> = true;
 template <typename T>
 using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
+/// Returns whether `kind` combines elements of the type: floats have no bits,
+/// and complex numbers have no order either.
+inline bool isCombinedBy(DType type, ReduceKind kind) {
+  const bool isArithmetic = kind == ReduceKind::Sum || kind == ReduceKind::Prod,
+             isLogical = kind == ReduceKind::And || kind == ReduceKind::Or;
+  return isComplex(type) ? isArithmetic : !isFloat(type) || !isLogical;
+}
+
 /// min and max are nan where either is.
 template <ReduceKind kind, typename T> inline T combined(T a, T b) {
   if constexpr (kind == ReduceKind::Sum) {
@@ -70,14 +78,10 @@ template <ReduceKind kind, typename T> inline T combined(T a, T b) {
       return T(Wrapping<T>(a) * Wrapping<T>(b));
     else
       return T(a * b);
-  } else if constexpr (isComplexType<T>) {
-    return a; // complex numbers have no order and no bits
   } else if constexpr (kind == ReduceKind::Min) {
     return a < b || a != a ? a : b;
   } else if constexpr (kind == ReduceKind::Max) {
     return a > b || a != a ? a : b;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return a;
   } else if constexpr (kind == ReduceKind::And) {
     return T(a & b);
   } else {
@@ -94,24 +98,6 @@ inline ReduceKind booleanKind(ReduceKind kind) {
     return ReduceKind::Or;
   default:
     return ReduceKind::And;
-  }
-}
-
-/// Calls `body.template operator()<kind>()`.
-template <typename Body> auto withKind(ReduceKind kind, const Body &body) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return body.template operator()<ReduceKind::Sum>();
-  case ReduceKind::Prod:
-    return body.template operator()<ReduceKind::Prod>();
-  case ReduceKind::Min:
-    return body.template operator()<ReduceKind::Min>();
-  case ReduceKind::Max:
-    return body.template operator()<ReduceKind::Max>();
-  case ReduceKind::And:
-    return body.template operator()<ReduceKind::And>();
-  default:
-    return body.template operator()<ReduceKind::Or>();
   }
 }
 
@@ -149,6 +135,59 @@ template <typename Body> auto withElement(DType type, const Body &body) {
     return body.template operator()<std::complex<float>>();
   default:
     return body.template operator()<std::complex<double>>();
+  }
+}
+
+/// Calls `body.template operator()<T, kind>()` if `kind` is one of `kinds`.
+template <typename T, ReduceKind... kinds, typename Body>
+void withKindAmong(ReduceKind kind, const Body &body) {
+  ((kind == kinds ? body.template operator()<T, kinds>() : void()), ...);
+}
+
+/// Calls `body.template operator()<T, kind>()` for the C++ type of `type` and a
+/// kind that combines its elements (isCombinedBy). Only the order of integers
+/// depends on signs: T is an unsigned type for all other kinds.
+template <typename Body>
+void withReduction(DType type, ReduceKind kind, const Body &body) {
+  using enum ReduceKind;
+  auto floats = [&]<typename T>() {
+    withKindAmong<T, Sum, Prod, Min, Max>(kind, body);
+  };
+  auto integers = [&]<typename T>() {
+    withKindAmong<T, Min, Max>(kind, body);
+    withKindAmong<std::make_unsigned_t<T>, Sum, Prod, And, Or>(kind, body);
+  };
+  switch (type) {
+  case DType::F32:
+    return floats.template operator()<float>();
+  case DType::F64:
+    return floats.template operator()<double>();
+  case DType::BF16:
+    return floats.template operator()<BF16Element>();
+  case DType::F16:
+    return floats.template operator()<F16Element>();
+  case DType::I1:
+    return withKindAmong<BoolElement, And, Or>(booleanKind(kind), body);
+  case DType::C64:
+    return withKindAmong<std::complex<float>, Sum, Prod>(kind, body);
+  case DType::C128:
+    return withKindAmong<std::complex<double>, Sum, Prod>(kind, body);
+  case DType::I8:
+    return integers.template operator()<int8_t>();
+  case DType::UI8:
+    return integers.template operator()<uint8_t>();
+  case DType::I16:
+    return integers.template operator()<int16_t>();
+  case DType::UI16:
+    return integers.template operator()<uint16_t>();
+  case DType::I32:
+    return integers.template operator()<int32_t>();
+  case DType::UI32:
+    return integers.template operator()<uint32_t>();
+  case DType::I64:
+    return integers.template operator()<int64_t>();
+  case DType::UI64:
+    return integers.template operator()<uint64_t>();
   }
 }
 

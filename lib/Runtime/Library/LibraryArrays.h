@@ -3,6 +3,7 @@
 // of any integer type, 16-bit floats, and copies of strided boxes.
 #pragma once
 
+#include "Elements.h"
 #include "Library.h"
 
 #include "meshloom/Runtime/StridedRuns.h"
@@ -35,6 +36,12 @@ public:
   }
   ReduceKind kind(std::string_view name) {
     return named<ReduceKind>(name, parseReduceKind);
+  }
+  /// Reads a kind that combines elements of `type`.
+  ReduceKind kind(std::string_view name, DType type) {
+    const ReduceKind value = kind(name);
+    good &= isCombinedBy(type, value);
+    return value;
   }
   /// Whether everything was there, and nothing more.
   bool ok() const { return good && read == options.size(); }

@@ -22,17 +22,31 @@ namespace {
 /// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
-/// Calls body.template operator()<By>() for what combines elements.
-template <typename T, typename Body>
-void withCombination(int64_t combination, const Body &body) {
-  if (combination == REPLACES)
-    return body.template operator()<Replace>();
-  ReduceKind kind = ReduceKind(combination);
-  if constexpr (std::is_same_v<T, BoolElement>)
-    kind = booleanKind(kind);
-  withKind(kind, [&]<ReduceKind known>() {
-    body.template operator()<CombineBy<known>>();
-  });
+/// Whether updates are summed in a type that rounds less (SumOfUpdates.h).
+template <typename By, typename T> inline constexpr bool isSumOfUpdates = false;
+template <typename T>
+inline constexpr bool isSumOfUpdates<CombineBy<ReduceKind::Sum>, T> =
+    isRounded<SumOf<T>>;
+
+/// An element that is not read as a number.
+template <unsigned width> struct Bytes {
+  char bytes[width];
+};
+
+/// Calls `body.template operator()<T>()` for bytes as wide as the type.
+template <typename Body> void withBytes(DType type, const Body &body) {
+  switch (byteWidth(type)) {
+  case 1:
+    return body.template operator()<Bytes<1>>();
+  case 2:
+    return body.template operator()<Bytes<2>>();
+  case 4:
+    return body.template operator()<Bytes<4>>();
+  case 8:
+    return body.template operator()<Bytes<8>>();
+  default:
+    return body.template operator()<Bytes<16>>();
+  }
 }
 
 class Scatter : public LibraryRoutine {
@@ -44,10 +58,12 @@ private:
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
                     const LibraryArguments &arguments) const;
-  template <typename T>
+  template <typename By, typename T>
+  void combine(const IndexedWindows &windows, const LibraryArguments &arguments,
+               size_t i) const;
+  template <typename By, typename T>
   void combineUnlike(const IndexedWindows &windows,
                      const LibraryArguments &arguments, size_t i) const;
-  template <typename T> void combineAlike(const AlikeWindows &alike) const;
 
   size_t count = 0; ///< inputs
   int64_t combination = REPLACES;
@@ -60,9 +76,10 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   OptionReader options(step.step);
   auto scatter = std::make_unique<Scatter>();
   scatter->function = step.scalar;
-  scatter->combination = options.has("kind") ? int64_t(options.kind("kind"))
-                         : step.scalar       ? CALLS_FUNCTION
-                                             : REPLACES;
+  const bool hasKind = options.has("kind");
+  scatter->combination = hasKind       ? int64_t(options.kind("kind"))
+                         : step.scalar ? CALLS_FUNCTION
+                                       : REPLACES;
   scatter->dims.vectorDim = options.number("index_vector_dim");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
@@ -83,7 +100,8 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
         step.inputs[count + 1 + i]->type != type ||
         (input != result && !input.empty()) ||
         step.outputs[i]->shape != result ||
-        step.inputs[count + 1 + i]->shape != updates)
+        step.inputs[count + 1 + i]->shape != updates ||
+        (hasKind && !isCombinedBy(type, ReduceKind(scatter->combination))))
       return Error("its inputs, updates and results do not fit");
   }
   const auto windowInputDims =
@@ -132,13 +150,16 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   return routineOf(std::move(scatter));
 }
 
-/// Fills a box with elements of T.
-template <typename T> void fillBox(const LibraryOperand &box, T value) {
-  T *data = reinterpret_cast<T *>(box.data);
-  forEachRun(box.extent, box.strides, box.strides,
-             [&](int64_t begin, int64_t, int64_t run) {
-               std::fill_n(data + begin, run, value);
-             });
+/// Fills a box with copies of an element.
+void fillBox(const LibraryOperand &box, const void *element) {
+  withBytes(box.type, [&]<typename T>() {
+    T *data = reinterpret_cast<T *>(box.data);
+    const T value = *static_cast<const T *>(element);
+    forEachRun(box.extent, box.strides, box.strides,
+               [&](int64_t begin, int64_t, int64_t run) {
+                 std::fill_n(data + begin, run, value);
+               });
+  });
 }
 
 /// Fills a box with what changes no element that it is combined with: a sum's
@@ -150,7 +171,7 @@ void fillNeutral(ReduceKind kind, const LibraryOperand &box) {
     if constexpr (isRounded<SumOf<T>>)
       if (kind == ReduceKind::Sum)
         value = Numbers<T>::store(-Numbers<T>::load(value));
-    fillBox(box, value);
+    fillBox(box, &value);
   });
 }
 
@@ -169,9 +190,7 @@ void Scatter::begin(const LibraryArguments &arguments) const {
       copyElements(byteWidth(result.type), result.extent, result.data,
                    result.strides, input.data, input.strides);
     else
-      withElement(result.type, [&]<typename T>() {
-        fillBox(result, *reinterpret_cast<const T *>(input.data));
-      });
+      fillBox(result, input.data);
   }
 }
 
@@ -231,7 +250,7 @@ void Scatter::callFunction(const IndexedWindows &windows,
 }
 
 /// Windows of which the box has different parts: one after the other.
-template <typename T>
+template <typename By, typename T>
 void Scatter::combineUnlike(const IndexedWindows &windows,
                             const LibraryArguments &arguments, size_t i) const {
   const LibraryOperand &result = arguments.outputs[i],
@@ -256,34 +275,36 @@ void Scatter::combineUnlike(const IndexedWindows &windows,
     });
   };
   T *to = reinterpret_cast<T *>(result.data);
-  if constexpr (isRounded<SumOf<T>>)
-    if (combination == int64_t(ReduceKind::Sum)) {
-      const Shape dense = rowMajorStrides(result.extent);
-      std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
-      forEachRunOf(dense, [&](int64_t target, const T *from, int64_t run) {
-        for (int64_t e = 0; e < run; ++e)
-          sums[size_t(target + e)].add(from[e]);
-      });
-      return addSums(result.extent, to, result.strides, sums.data(), dense);
-    }
-  withCombination<T>(combination, [&]<typename By>() {
+  if constexpr (isSumOfUpdates<By, T>) {
+    const Shape dense = rowMajorStrides(result.extent);
+    std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
+    forEachRunOf(dense, [&](int64_t target, const T *from, int64_t run) {
+      for (int64_t e = 0; e < run; ++e)
+        sums[size_t(target + e)].add(from[e]);
+    });
+    addSums(result.extent, to, result.strides, sums.data(), dense);
+  } else {
     forEachRunOf(result.strides, [&](int64_t target, const T *from,
                                      int64_t run) {
       const IndexedWindows::Offset here = 0;
       combineWithRows<By>(to + target, from, 0, WindowOffsets(&here, 1), run);
     });
-  });
+  }
 }
 
-template <typename T>
-void Scatter::combineAlike(const AlikeWindows &alike) const {
+template <typename By, typename T>
+void Scatter::combine(const IndexedWindows &windows,
+                      const LibraryArguments &arguments, size_t i) const {
+  if (!windows.areAlike())
+    return combineUnlike<By, T>(windows, arguments, i);
+  const AlikeWindows alike{windows, dims, arguments.outputs[i],
+                           arguments.inputs[count + 1 + i], i};
   if (alike.part(alike.result.strides).empty)
     return;
-  if constexpr (isRounded<SumOf<T>>)
-    if (combination == int64_t(ReduceKind::Sum))
-      return addUpdates<T>(alike);
-  withCombination<T>(combination,
-                     [&]<typename By>() { combineInOrder<By, T>(alike); });
+  if constexpr (isSumOfUpdates<By, T>)
+    addUpdates<T>(alike);
+  else
+    combineInOrder<By, T>(alike);
 }
 
 Status Scatter::run(const LibraryArguments &arguments) const {
@@ -300,15 +321,18 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     callFunction(windows, arguments);
     return Success();
   }
-  const bool areAlike = windows.areAlike();
-  for (size_t i = 0; i < count; ++i)
-    withElement(arguments.outputs[i].type, [&]<typename T>() {
-      if (areAlike)
-        combineAlike<T>({windows, dims, arguments.outputs[i],
-                         arguments.inputs[count + 1 + i], i});
-      else
-        combineUnlike<T>(windows, arguments, i);
-    });
+  for (size_t i = 0; i < count; ++i) {
+    const DType type = arguments.outputs[i].type;
+    if (combination == REPLACES)
+      withBytes(type, [&]<typename T>() {
+        combine<Replace, T>(windows, arguments, i);
+      });
+    else
+      withReduction(type, ReduceKind(combination),
+                    [&]<typename T, ReduceKind kind>() {
+                      combine<CombineBy<kind>, T>(windows, arguments, i);
+                    });
+  }
   return Success();
 }
 

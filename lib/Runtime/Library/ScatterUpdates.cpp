@@ -18,7 +18,7 @@ MESHLOOM_CLONES void library::addRows(double *to, const double *from,
                                       int64_t run) {
   combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);
 }
-MESHLOOM_CLONES void library::addRows(int32_t *to, const int32_t *from,
+MESHLOOM_CLONES void library::addRows(uint32_t *to, const uint32_t *from,
                                       int64_t step, WindowOffsets offsets,
                                       int64_t run) {
   combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);

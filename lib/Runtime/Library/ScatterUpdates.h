@@ -91,7 +91,7 @@ void addRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
              int64_t run);
 void addRows(double *to, const double *from, int64_t step,
              WindowOffsets offsets, int64_t run);
-void addRows(int32_t *to, const int32_t *from, int64_t step,
+void addRows(uint32_t *to, const uint32_t *from, int64_t step,
              WindowOffsets offsets, int64_t run);
 void addRows(BF16Element *to, const BF16Element *from, int64_t step,
              WindowOffsets offsets, int64_t run);
@@ -102,7 +102,7 @@ void minRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
 template <typename T>
 inline constexpr bool hasRowClones =
     std::is_same_v<T, float> || std::is_same_v<T, double> ||
-    std::is_same_v<T, int32_t> || std::is_same_v<T, BF16Element>;
+    std::is_same_v<T, uint32_t> || std::is_same_v<T, BF16Element>;
 
 template <typename By, typename T>
 void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,

@@ -353,8 +353,9 @@ public:
     routine->window = std::move(*window);
     ReduceKind select = ReduceKind::Max;
     if (options.has("select_kind")) {
-      select = options.kind("select_kind");
-      routine->kind = options.kind("scatter_kind");
+      const DType type = step.outputs[0]->type;
+      select = options.kind("select_kind", type);
+      routine->kind = options.kind("scatter_kind", type);
     } else {
       routine->function = step.scalar;
     }
@@ -384,11 +385,8 @@ public:
       scatterSums(places, keepLargest, arguments);
       return Success();
     }
-    const ReduceKind by = out.type == DType::I1 ? booleanKind(kind) : kind;
-    withElement(out.type, [&]<typename T>() {
-      withKind(by, [&]<ReduceKind known>() {
-        scatterByKind<known, T>(places, keepLargest, arguments);
-      });
+    withReduction(out.type, kind, [&]<typename T, ReduceKind by>() {
+      scatterByKind<by, T>(places, keepLargest, arguments);
     });
     return Success();
   }

@@ -559,8 +559,6 @@ public:
     auto routine = std::make_unique<WindowRoutine>();
     const size_t count = step.outputs.size();
     const bool byKind = options.has("kind");
-    if (byKind)
-      routine->kind = int(options.kind("kind"));
     if (count == 0 || step.inputs.size() != 2 * count ||
         (byKind ? count != 1 : !step.scalar))
       return Error("operands, init values and results do not match");
@@ -572,6 +570,8 @@ public:
           step.inputs[i]->type != step.outputs[i]->type ||
           step.inputs[count + i]->type != step.outputs[i]->type)
         return Error("operands, init values and results do not match");
+    if (byKind)
+      routine->kind = options.kind("kind", step.outputs[0]->type);
     auto window = readWindow(options, rank);
     if (!window)
       return window.error();
@@ -587,28 +587,23 @@ public:
     const LibraryOperand &out = arguments.outputs[0];
     if (out.empty())
       return Success();
-    if (kind < 0) {
+    if (!kind) {
       if (!slideByFunction(window, function, arguments))
         reduceByFunction(window, function, arguments);
       return Success();
     }
-    const ReduceKind by = out.type == DType::I1 ? booleanKind(ReduceKind(kind))
-                                                : ReduceKind(kind);
-    withElement(out.type, [&]<typename T>() {
-      withKind(by, [&]<ReduceKind known>() {
-        const LibraryOperand &in = arguments.inputs[0],
-                             &initial = arguments.inputs[1];
-        if (!slideByKind<known, T>(window, in, initial, out))
-          KindReduction<known, T>(window, in, initial, out, deterministic)
-              .run();
-      });
+    const LibraryOperand &in = arguments.inputs[0],
+                         &initial = arguments.inputs[1];
+    withReduction(out.type, *kind, [&]<typename T, ReduceKind by>() {
+      if (!slideByKind<by, T>(window, in, initial, out))
+        KindReduction<by, T>(window, in, initial, out, deterministic).run();
     });
     return Success();
   }
 
 private:
   std::vector<WindowDim> window;
-  int kind = -1;
+  std::optional<ReduceKind> kind;
   bool deterministic = false;
   KernelFunction function = nullptr;
 };

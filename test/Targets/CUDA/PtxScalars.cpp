@@ -95,7 +95,7 @@ uint64_t reversed(uint64_t value) {
 
 /// The field of `value` that begins at the bit operands[1] and has operands[2]
 /// bits, of which those behind the value's end equal its sign.
-uint64_t extracted(Type type, uint64_t value, OperandBits operands) {
+uint64_t extracted(Type type, uint64_t value, const OperandBits &operands) {
   const uint64_t begin = lowBits(operands[1], 8),
                  length = lowBits(operands[2], 8);
   if (type.kind != TypeKind::Signed)
@@ -110,7 +110,7 @@ uint64_t extracted(Type type, uint64_t value, OperandBits operands) {
 
 /// `base`, whose bits from operands[2] on are the first operands[3] ones of
 /// `field`.
-uint64_t inserted(uint64_t field, uint64_t base, OperandBits operands) {
+uint64_t inserted(uint64_t field, uint64_t base, const OperandBits &operands) {
   const uint64_t begin = lowBits(operands[2], 8),
                  length = lowBits(operands[3], 8);
   if (begin >= 64)
@@ -142,7 +142,7 @@ uint64_t funnelShifted(const Instruction &instruction, uint64_t pair,
 }
 
 std::optional<uint64_t> ofIntegers(const Instruction &instruction,
-                                   OperandBits operands) {
+                                   const OperandBits &operands) {
   const Type type = instruction.type;
   const bool isSigned = type.kind == TypeKind::Signed;
   const Op op = instruction.op;
@@ -209,7 +209,7 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
 }
 
 template <typename T, typename Bits>
-uint64_t ofFloats(const Instruction &instruction, OperandBits operands) {
+uint64_t ofFloats(const Instruction &instruction, const OperandBits &operands) {
   const T x = std::bit_cast<T>(Bits(operands[0])),
           y = std::bit_cast<T>(Bits(operands[1]));
   auto bits = [](T value) { return uint64_t(std::bit_cast<Bits>(value)); };
@@ -326,7 +326,7 @@ uint64_t converted(const Instruction &instruction, uint64_t operand) {
 } // namespace
 
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 OperandBits operands) {
+                                 const OperandBits &operands) {
   switch (instruction.op) {
   case Op::Cvt:
     return converted(instruction, operands[0]);
@@ -341,9 +341,10 @@ std::optional<uint64_t> evaluate(const Instruction &instruction,
   if (instruction.type.kind != TypeKind::Float)
     return ofIntegers(instruction, operands);
   if (instruction.type.bits == 16) { // in f64, and rounded
-    for (uint64_t &operand : operands)
+    Operands wide = operands;
+    for (uint64_t &operand : wide)
       operand = std::bit_cast<uint64_t>(asDouble(instruction.type, operand));
-    const uint64_t value = ofFloats<double, uint64_t>(instruction, operands);
+    const uint64_t value = ofFloats<double, uint64_t>(instruction, wide);
     const bool isPredicate =
         instruction.op == Op::Setp || instruction.op == Op::Testp;
     return isPredicate

@@ -16,6 +16,6 @@ using OperandBits = std::array<uint64_t, 4>;
 /// as bits, which may be sign-extended. Nothing where integers are divided by
 /// zero.
 std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 OperandBits operands);
+                                 const OperandBits &operands);
 
 } // namespace meshloom::ptx
