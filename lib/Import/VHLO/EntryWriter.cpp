@@ -331,7 +331,7 @@ void EntryWriter::write(ByteWriter &artifact) const {
     for (const Entry &entry : *entries) { // a group of its own
       offsets.writeNumber(uint64_t(entry.dialect));
       offsets.writeNumber(1);
-      offsets.writeFlagged(entry.bytes.size(), /*isEncoded=*/true);
+      offsets.writeFlagged(entry.bytes.size(), /*flag=*/true);
       data.writeBytes(entry.bytes);
     }
   artifact.writeSection(Section::Strings, texts);

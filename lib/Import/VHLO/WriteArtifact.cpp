@@ -77,7 +77,7 @@ uint64_t OpWriter::propertiesNumber(const OpDescription &description,
       bytes.writeNumber(0);
     else if (isOptional)
       bytes.writeFlagged(entries.attribute(value, AttributeForm::Builtin),
-                         /*isPresent=*/true);
+                         /*flag=*/true);
     else
       bytes.writeNumber(entries.attribute(value, name == "api_version"
                                                      ? AttributeForm::ApiVersion
@@ -186,7 +186,7 @@ LogicalResult OpWriter::writeRegion(Region &region, size_t firstValue,
 void OpWriter::writeArguments(Block &block, ByteWriter &bytes) {
   bytes.writeNumber(block.getNumArguments());
   for (BlockArgument argument : block.getArguments()) {
-    bytes.writeFlagged(entries.type(argument.getType()), /*hasLocation=*/true);
+    bytes.writeFlagged(entries.type(argument.getType()), /*flag=*/true);
     bytes.writeNumber(location(argument.getLoc()));
   }
   bytes.writeByte(0); // no orders of uses
@@ -197,13 +197,13 @@ void OpWriter::writeNames(ByteWriter &artifact) {
   ByteWriter bytes;
   bytes.writeNumber(std::size(dialects));
   for (StringRef dialect : dialects)
-    bytes.writeFlagged(entries.string(dialect), /*isVersioned=*/false);
+    bytes.writeFlagged(entries.string(dialect), /*flag=*/false);
   bytes.writeNumber(names.size());
   for (StringRef name : names) { // a group of its own
     auto [dialect, op] = name.split('.');
     bytes.writeNumber(size_t(llvm::find(dialects, dialect) - dialects));
     bytes.writeNumber(1);
-    bytes.writeFlagged(entries.string(op), /*isRegistered=*/true);
+    bytes.writeFlagged(entries.string(op), /*flag=*/true);
   }
   artifact.writeSection(Section::Dialects, bytes);
 }
@@ -218,7 +218,7 @@ void OpWriter::writeProperties(ByteWriter &artifact) const {
 
 FailureOr<std::string> OpWriter::write(ModuleOp module, StringRef producer) {
   ByteWriter ops, artifact;
-  ops.writeFlagged(1, /*hasArguments=*/false);
+  ops.writeFlagged(1, /*flag=*/false);
   if (failed(writeOp(module, ops)))
     return failure();
   artifact.writeBytes("ML\xefR");
