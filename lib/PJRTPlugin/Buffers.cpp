@@ -123,24 +123,27 @@ Status checkLayout(const void *layout, std::span<const int64_t> extents,
                       : refused("order of dims, minor to major,", order);
 }
 
-/// The memory that a call of PJRT_Client_BufferFromHostBuffer names.
-MemoryObject &memoryOf(const Arguments &args) {
-  using Args = capi::Client_BufferFromHostBuffer_Args;
+/// The memory that a call names, or its device's default one.
+template <typename Args> MemoryObject &memoryOf(const Arguments &args) {
   if (args.has(Args::memory))
     return args.object<MemoryObject>(Args::memory);
   return *static_cast<MemoryObject *>(
       args.object<DeviceObject>(Args::device).memories.front());
 }
 
+/// Elements in memory of the user.
+struct UserElements {
+  const char *data;
+  int32_t typeNumber;
+  std::span<const int64_t> extents;
+  std::span<const int64_t> strides; ///< in bytes; empty: row-major
+};
+
 /// A copy of the user's elements. Results may share the memory of arguments, so
 /// memory that must never be written is of no use here.
-std::shared_ptr<const char> hostElements(const Arguments &args,
-                                         std::span<const int64_t> extents,
-                                         int64_t width) {
-  using Args = capi::Client_BufferFromHostBuffer_Args;
-  const auto *data = args.get<const char *>(Args::data);
-  const auto strides =
-      args.list<int64_t>(Args::byte_strides, Args::num_byte_strides);
+std::shared_ptr<const char> copyOf(const UserElements &elements,
+                                   int64_t width) {
+  const auto [data, typeNumber, extents, strides] = elements;
   if (!strides.empty() && strides.size() != extents.size())
     Error(fmt::format("the elements of a buffer of {} dims have {} strides",
                       extents.size(), strides.size()))
@@ -161,45 +164,129 @@ std::shared_ptr<const char> hostElements(const Arguments &args,
   return copy;
 }
 
-Status fromHost(const Arguments &args) {
-  using Args = capi::Client_BufferFromHostBuffer_Args;
-  MemoryObject &memory = memoryOf(args);
-  const auto code = args.get<int32_t>(Args::type);
-  const auto element = elementTypeOf(code);
+/// Fails where no buffer has such elements.
+Result<ElementType> checkedType(const UserElements &elements) {
+  const auto element = elementTypeOf(elements.typeNumber);
   if (!element)
     return Error(fmt::format("buffers of the element type number {} are not "
                              "supported",
-                             code),
+                             elements.typeNumber),
                  ErrorCode::UNIMPLEMENTED);
-  const auto extents = args.list<int64_t>(Args::dims, Args::num_dims);
-  const int64_t width = element->width();
-  for (int64_t extent : extents)
+  for (int64_t extent : elements.extents)
     if (extent < 0)
       return Error(fmt::format("a dim of a buffer has the extent {}", extent));
   if (!element->isToken &&
-      !tensorBytes(Shape(extents.begin(), extents.end()), element->storage))
+      !tensorBytes(Shape(elements.extents.begin(), elements.extents.end()),
+                   element->storage))
     return Error("a buffer has more bytes than any machine has");
-  if (memory.device->client != &args.object<ClientObject>(Args::client))
+  return *element;
+}
+
+/// A buffer with a copy of the user's elements.
+Result<std::unique_ptr<BufferObject>>
+bufferWithCopy(const ClientObject &client, MemoryObject &memory,
+               const UserElements &elements, const ElementType &element) {
+  if (memory.device->client != &client)
     return Error("a buffer's device is of a different client");
-  if (Status row = checkLayout(args.get<const void *>(Args::device_layout),
-                               extents, width);
-      !row)
-    return row;
+  const Shape shape(elements.extents.begin(), elements.extents.end());
   ArrayPart part;
-  if (!element->isToken) {
-    const auto &client = args.object<ClientObject>(Args::client).client;
-    const ArrayType type =
-        onOneDevice(element->storage, Shape(extents.begin(), extents.end()));
-    auto array = arrayInPlace(client, type, hostElements(args, extents, width));
+  if (!element.isToken) {
+    auto array =
+        arrayInPlace(client.client, onOneDevice(element.storage, shape),
+                     copyOf(elements, element.width()));
     if (!array)
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
   }
-  auto buffer = std::make_unique<BufferObject>(
-      memory, *element, Shape(extents.begin(), extents.end()), std::move(part));
+  return std::make_unique<BufferObject>(memory, element, shape,
+                                        std::move(part));
+}
+
+Status fromHost(const Arguments &args) {
+  using Args = capi::Client_BufferFromHostBuffer_Args;
+  const UserElements elements{
+      args.get<const char *>(Args::data), args.get<int32_t>(Args::type),
+      args.list<int64_t>(Args::dims, Args::num_dims),
+      args.list<int64_t>(Args::byte_strides, Args::num_byte_strides)};
+  MemoryObject &memory = memoryOf<Args>(args);
+  auto element = checkedType(elements);
+  if (!element)
+    return element.error();
+  if (Status row = checkLayout(args.get<const void *>(Args::device_layout),
+                               elements.extents, element->width());
+      !row)
+    return row;
+  auto buffer = bufferWithCopy(args.object<ClientObject>(Args::client), memory,
+                               elements, *element);
+  if (!buffer)
+    return buffer.error();
   args.give(Args::done_with_host_buffer,
             std::make_unique<EventObject>(Event()));
-  args.give(Args::buffer, std::move(buffer));
+  args.give(Args::buffer, std::move(*buffer));
+  return Success();
+}
+
+/// The byte strides of elements of `width` bytes that lie as the layout says.
+std::vector<int64_t>
+stridesOf(const void *layout, std::span<const int64_t> extents, int64_t width) {
+  using Layout = capi::Buffer_MemoryLayout;
+  using Tiled = capi::Buffer_MemoryLayout_Tiled;
+  using Strides = capi::Buffer_MemoryLayout_Strides;
+  if (!layout)
+    return {};
+  const Arguments fields(const_cast<void *>(layout));
+  const auto kind = capi::MemoryLayoutKind(fields.get<int32_t>(Layout::type));
+  if (kind == capi::MemoryLayoutKind::Strides) {
+    const auto strides =
+        fields.list<int64_t>(Layout::strides + Strides::byte_strides,
+                             Layout::strides + Strides::num_byte_strides);
+    return {strides.begin(), strides.end()};
+  }
+  const auto order =
+      fields.list<int64_t>(Layout::tiled + Tiled::minor_to_major,
+                           Layout::tiled + Tiled::minor_to_major_size);
+  std::vector<int64_t> strides(order.size());
+  int64_t stride = width;
+  for (int64_t dim : order) {
+    if (dim < 0 || dim >= int64_t(std::min(order.size(), extents.size())))
+      Error(fmt::format("a buffer of {} dims has a layout that names dim {}",
+                        extents.size(), dim))
+          .raise();
+    strides[size_t(dim)] = stride;
+    stride *= extents[size_t(dim)];
+  }
+  return strides;
+}
+
+/// A buffer about memory of the user, as DLPack hands over. It is a copy, so
+/// that the memory is not needed afterwards. Callers copy memory that is
+/// refused here by themselves.
+Status viewOfUserMemory(const Arguments &args) {
+  using Args = capi::Client_CreateViewOfDeviceBuffer_Args;
+  UserElements elements{args.get<const char *>(Args::device_buffer_ptr),
+                        args.get<int32_t>(Args::element_type),
+                        args.list<int64_t>(Args::dims, Args::num_dims),
+                        {}};
+  if (!isAligned(elements.data))
+    return Error(fmt::format("memory that becomes a buffer is not aligned to "
+                             "{} bytes",
+                             alignment));
+  MemoryObject &memory = memoryOf<Args>(args);
+  auto element = checkedType(elements);
+  if (!element)
+    return element.error();
+  const std::vector<int64_t> strides = stridesOf(
+      args.get<const void *>(Args::layout), elements.extents, element->width());
+  elements.strides = strides;
+  auto buffer = bufferWithCopy(args.object<ClientObject>(Args::client), memory,
+                               elements, *element);
+  if (!buffer)
+    return buffer.error();
+  args.give(Args::buffer, std::move(*buffer));
+  using Done = void (*)(void *memory, void *argument);
+  if (const auto done = args.get<Done>(Args::on_delete_callback))
+    done(args.get<void *>(Args::device_buffer_ptr),
+         args.get<void *>(Args::on_delete_callback_arg));
   return Success();
 }
 
@@ -537,6 +624,7 @@ void BufferObject::dropReference() {
 
 void plugin::addBuffers(FunctionTable &table) {
   table.set<fromHost>(Slot::Client_BufferFromHostBuffer);
+  table.set<viewOfUserMemory>(Slot::Client_CreateViewOfDeviceBuffer);
   table.set<destroy>(Slot::Buffer_Destroy);
   table.set<elementType>(Slot::Buffer_ElementType);
   table.set<dimensions>(Slot::Buffer_Dimensions);

@@ -4,6 +4,8 @@
 #include "FunctionTable.h"
 #include "PluginObjects.h"
 
+#include "meshloom/Runtime/Plan/PlanClient.h"
+
 #include <fmt/format.h>
 
 using namespace meshloom;
@@ -85,15 +87,19 @@ Status memoryStatistics(const Arguments &args) {
   using Args = capi::Device_MemoryStats_Args;
   const ClientObject &client = *args.object<DeviceObject>(Args::device).client;
   // Devices share memory: each is told an equal part.
-  args.set(Args::bytes_in_use,
-           client.client->bytesInUse() / int64_t(client.devices.size()));
+  const auto devices = int64_t(client.devices.size());
+  args.set(Args::bytes_in_use, client.client->bytesInUse() / devices);
+  const int64_t limit =
+      dynamic_cast<const plan::PlanClient &>(*client.client).memoryLimit();
+  args.set(Args::bytes_limit, limit / devices);
+  args.set(Args::bytes_limit_is_set, true);
+  args.set(Args::bytes_reservable_limit, limit / devices);
+  args.set(Args::bytes_reservable_limit_is_set, true);
   for (auto isSet :
        {Args::peak_bytes_in_use_is_set, Args::num_allocs_is_set,
-        Args::largest_alloc_size_is_set, Args::bytes_limit_is_set,
-        Args::bytes_reserved_is_set, Args::peak_bytes_reserved_is_set,
-        Args::bytes_reservable_limit_is_set,
-        Args::largest_free_block_bytes_is_set, Args::pool_bytes_is_set,
-        Args::peak_pool_bytes_is_set})
+        Args::largest_alloc_size_is_set, Args::bytes_reserved_is_set,
+        Args::peak_bytes_reserved_is_set, Args::largest_free_block_bytes_is_set,
+        Args::pool_bytes_is_set, Args::peak_pool_bytes_is_set})
     args.set(isSet, false);
   return Success();
 }

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.lib import _jax
 from jax.experimental import io_callback, serialize_executable
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
@@ -365,6 +366,27 @@ class Programs(unittest.TestCase):
             for name, value in zip(names, before):
                 jax.config.update(name, value)
             self.assertTrue(os.listdir(folder))
+
+    def test_memory_of_numpy_by_dlpack(self):
+        storage = np.zeros(128, np.uint8)
+        start = -storage.ctypes.data % 64
+        device = jax.devices()[1]
+
+        def moved(array):
+            return _jax.dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, False)
+
+        x = storage[start:start + 24].view(np.float32).reshape(2, 3)
+        x[:] = np.arange(6).reshape(2, 3)
+        for source in (x, x.T):
+            y = moved(source)
+            self.assertEqual(y.devices(), {device})
+            np.testing.assert_array_equal(y + 1, source + 1)
+        with self.assertRaisesRegex(Exception, "is not aligned to 64 bytes"):
+            moved(storage[start + 4:start + 28])
+
+    def test_the_limit_of_memory(self):
+        statistics = jax.devices()[1].memory_stats()
+        self.assertLess(statistics["bytes_in_use"], statistics["bytes_limit"])
 
     def test_arrays_of_a_program_for_one_device_feed_one_for_eight(self):
         x = jnp.arange(16.0)

@@ -2,6 +2,7 @@
 // indices out of bounds, of any integer type and along any dim; operands whole
 // and cut over devices.
 // RUN: %verify
+// RUN: mesh-opt --target=stablehlo %s | mesh-opt > /dev/null
 #mesh = #dtensor.mesh<x = 2, y = 2>
 #v = #dtensor.layout<#mesh, [{x, y}]>
 #m = #dtensor.layout<#mesh, [x, y]>

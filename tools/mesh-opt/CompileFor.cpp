@@ -216,12 +216,20 @@ Status compileFor(const TargetOptions &options) {
   }
   if (options.target.empty())
     return Success();
+  const StableHLOProgram *exported = compiled->stableHLO();
+  if (exported && options.artifact) {
+    Result<std::string> artifact =
+        artifactOfText(exported->text, *options.artifact);
+    if (!artifact)
+      return artifact.error();
+    lowered = std::move(*artifact);
+  } else if (exported) {
+    lowered = exported->text;
+  }
   auto output = mlir::openOutputFile(options.output, &problem);
   if (!output)
     return Error(problem);
-  if (const StableHLOProgram *exported = compiled->stableHLO())
-    output->os() << exported->text;
-  else if (onCPU)
+  if (exported || onCPU)
     output->os() << lowered;
   else // text, as the target's format is
     output->os() << StringRef(compiled->code().bytes.data(),

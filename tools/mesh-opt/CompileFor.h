@@ -5,6 +5,7 @@
 
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/MachineModel.h"
+#include "meshloom/Import/VHLO/WriteArtifact.h"
 
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ struct TargetOptions {
   bool predict = false;
   std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
   bool suggest = false;
+  /// For "stablehlo", the release of the portable artifact to write; nothing:
+  /// text is written.
+  std::optional<StableHLORelease> artifact = {};
 };
 
 /// Reads the program in options.input, dtensor or StableHLO. For "cpu" it

@@ -4,6 +4,7 @@
 // Meshloom's first. With --target, --contract, --predict, --what-if, --suggest,
 // --auto-layout or --explain=FILE it compiles the program: see CompileFor.h.
 
+#include "Artifact.h"
 #include "CompileFor.h"
 
 #include "meshloom/Autodiff/Passes.h"
@@ -97,6 +98,13 @@ static llvm::cl::opt<bool> suggestFlag(
                    "that save the most time, bytes sent and memory, or keep "
                    "the program's contract, and the next best layout of each "
                    "annotation. -o FILE.json writes all changes"));
+static llvm::cl::opt<std::string> artifactFlag(
+    "emit-portable-artifact", llvm::cl::cat(options), llvm::cl::ValueOptional,
+    llvm::cl::desc("Write the StableHLO that the passes leave, or that "
+                   "--target=stablehlo gives, as a portable artifact "
+                   "(bytecode), which this release of StableHLO and all later "
+                   "ones read; default: 1.13.3"),
+    llvm::cl::value_desc("release"));
 static llvm::cl::opt<bool> timingFlag(
     "timing", llvm::cl::cat(options),
     llvm::cl::desc("With --target, print to the standard error where the time "
@@ -165,22 +173,45 @@ static std::string explanationFile() {
   return "";
 }
 
-/// The pipeline of the command line, and the pass that --explain adds.
-static mlir::MlirOptMainConfig configuration() {
+/// The release that --emit-portable-artifact names; nothing without the option.
+static meshloom::Result<std::optional<meshloom::StableHLORelease>>
+artifactRelease() {
+  using Release = std::optional<meshloom::StableHLORelease>;
+  if (!artifactFlag.getNumOccurrences())
+    return Release();
+  if (artifactFlag.empty())
+    return Release(meshloom::StableHLORelease());
+  auto release = meshloom::StableHLORelease::parse(artifactFlag);
+  if (!release)
+    return release.error();
+  return Release(*release);
+}
+
+/// The pipeline of the command line, and the passes that --explain and
+/// --emit-portable-artifact add.
+static mlir::MlirOptMainConfig
+configuration(std::optional<meshloom::StableHLORelease> artifact,
+              llvm::raw_ostream &artifactOutput) {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
-  if (!explainFlag.getNumOccurrences())
+  if (!explainFlag.getNumOccurrences() && !artifact)
     return config;
   auto asked = config;
-  return config.setPassPipelineSetupFn([asked](mlir::PassManager &passes) {
+  return config.setPassPipelineSetupFn([asked, artifact, &artifactOutput](
+                                           mlir::PassManager &passes) {
     if (failed(asked.setupPassPipeline(passes)))
       return mlir::failure();
-    if (passes.empty())
+    const bool isExplained = explainFlag.getNumOccurrences() > 0;
+    if (isExplained && passes.empty())
       llvm::errs() << "mesh-opt: no pass ran before --explain, which explains "
                       "the program as it is in the file; for a program that "
                       "is not partitioned yet, name passes, as in "
                       "--stablehlo-to-dtensor --dtensor-partition\n";
-    passes.addNestedPass<mlir::func::FuncOp>(
-        meshloom::createExplainCollectives());
+    if (isExplained)
+      passes.addNestedPass<mlir::func::FuncOp>(
+          meshloom::createExplainCollectives());
+    if (artifact)
+      passes.addPass(
+          meshloom::opt::createEmitArtifact(*artifact, artifactOutput));
     return mlir::success();
   });
 }
@@ -230,6 +261,9 @@ static meshloom::Status checkOptions() {
     if (meshloom::Status ok = meshloom::checkExplanationPath(file); !ok)
       return ok;
   }
+  if (artifactFlag.getNumOccurrences() && targetFlag != "stablehlo")
+    return meshloom::Error("--emit-portable-artifact writes StableHLO: give it "
+                           "passes, or --target=stablehlo");
   if (!meshFlag.empty() && !autoLayoutFlag.getNumOccurrences())
     return meshloom::Error("--mesh is for --auto-layout: give that too");
   return meshloom::Success();
@@ -251,6 +285,9 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   auto autoLayout = autoLayoutBytes();
   if (!autoLayout)
     return autoLayout.error();
+  auto artifact = artifactRelease();
+  if (!artifact)
+    return artifact.error();
   return meshloom::opt::compileFor(
       {.target = targetFlag,
        .machine = machineFlag,
@@ -266,7 +303,8 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
        .updateContract = updateContractFlag,
        .predict = predictFlag,
        .whatIf = whatIfFlag,
-       .suggest = suggestFlag});
+       .suggest = suggestFlag,
+       .artifact = *artifact});
 }
 
 /// The text of a portable artifact of StableHLO, with its locations.
@@ -324,7 +362,14 @@ static int run(int argc, char **argv) {
       llvm::errs() << "mesh-opt: " << done.error().message() << "\n";
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
   }
-  mlir::MlirOptMainConfig config = configuration();
+  auto release = artifactRelease();
+  if (!release) {
+    llvm::errs() << "mesh-opt: " << release.error().message() << "\n";
+    return EXIT_FAILURE;
+  }
+  std::string artifactBytes;
+  llvm::raw_string_ostream artifactOutput(artifactBytes);
+  mlir::MlirOptMainConfig config = configuration(*release, artifactOutput);
   if (config.shouldShowDialects())
     return mlir::asMainReturnCode(
         mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
@@ -354,9 +399,10 @@ static int run(int argc, char **argv) {
     llvm::errs() << error << "\n";
     return EXIT_FAILURE;
   }
-  if (failed(
-          mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
+  llvm::raw_ostream &text = *release ? llvm::nulls() : output->os();
+  if (failed(mlir::MlirOptMain(text, std::move(input), registry, config)))
     return EXIT_FAILURE;
+  output->os() << artifactBytes;
   output->keep();
   return EXIT_SUCCESS;
 }

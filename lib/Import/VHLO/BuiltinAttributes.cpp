@@ -1,56 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes and types of MLIR's builtin dialect that artifacts have.
 #include "Attributes.h"
+#include "Codes.h"
 
 #include "llvm/Support/MathExtras.h"
 
 namespace meshloom::vhlo {
 
 namespace {
-
-/// The numbers by which MLIR's bytecode names attributes of builtin.
-enum class BuiltinAttributeCode : uint8_t {
-  Array = 0,
-  Dictionary = 1,
-  String = 2,
-  FlatSymbolRef = 4,
-  Type = 6,
-  Unit = 7,
-  Integer = 8,
-  Float = 9,
-  CallSiteLoc = 10,
-  FileLineColLoc = 11,
-  FusedLoc = 12,
-  FusedLocWithMetadata = 13,
-  NameLoc = 14,
-  UnknownLoc = 15,
-  DenseArray = 17,
-  DenseElements = 18,
-  /// Since LLVM 20, in place of FileLineColLoc.
-  FileLineColRange = 22,
-};
-
-/// The same for types.
-enum class BuiltinTypeCode : uint8_t {
-  Integer = 0,
-  Index = 1,
-  Function = 2,
-  BF16 = 3,
-  F16 = 4,
-  F32 = 5,
-  F64 = 6,
-  Complex = 9,
-  None = 12,
-  RankedTensor = 13,
-  RankedTensorWithEncoding = 14,
-  Tuple = 15,
-  F8E5M2 = 22,
-  F8E4M3 = 23,
-  F8E4M3FN = 24,
-  F8E5M2FNUZ = 25,
-  F8E4M3FNUZ = 26,
-  F8E4M3B11FNUZ = 27,
-};
 
 LogicalResult readFile(EntryReader &reader, bool isRange,
                        Attribute &attribute) {

@@ -21,6 +21,17 @@ enum class Section : uint8_t {
   Properties,
 };
 
+/// The parts of an op that follow its name.
+enum OpPart : uint8_t {
+  HasAttributes = 1,
+  HasResults = 2,
+  HasOperands = 4,
+  HasSuccessors = 8,
+  HasRegions = 16,
+  HasUseListOrders = 32,
+  HasProperties = 64,
+};
+
 /// Format versions from which on something is written differently.
 namespace format {
 inline constexpr uint64_t versionedDialects = 1, sectionsOfIsolatedRegions = 2,

@@ -19,17 +19,6 @@ using namespace vhlo;
 
 namespace {
 
-/// The parts of an op that follow its name.
-enum OpPart : uint8_t {
-  HasAttributes = 1,
-  HasResults = 2,
-  HasOperands = 4,
-  HasSuccessors = 8,
-  HasRegions = 16,
-  HasUseListOrders = 32,
-  HasProperties = 64,
-};
-
 /// How deep regions may be in each other: deeper than any program, and less
 /// than the stack holds.
 constexpr unsigned deepestRegion = 128;
@@ -57,8 +46,7 @@ private:
                         StringRef parent);
   LogicalResult readOp(EntryReader &reader, Block &block, StringRef parent);
   LogicalResult readAttributes(EntryReader &reader, uint8_t parts,
-                               OpDescription &op,
-                               mlir::NamedAttrList &discardable);
+                               OpDescription &op);
   LogicalResult readProperties(EntryReader &reader, OpDescription &op,
                                ArrayRef<StringRef> names);
   LogicalResult readOperands(EntryReader &reader,
@@ -143,10 +131,9 @@ LogicalResult OpReader::readProperties(EntryReader &reader, OpDescription &op,
 }
 
 LogicalResult OpReader::readAttributes(EntryReader &reader, uint8_t parts,
-                                       OpDescription &op,
-                                       mlir::NamedAttrList &discardable) {
-  const std::optional<ArrayRef<StringRef>> names = attributesOfOp(op.name);
-  if (!names)
+                                       OpDescription &op) {
+  const OpFacts *facts = factsOf(op.name);
+  if (!facts)
     return reader.fail("there is no op " + op.name + " in StableHLO 1.22 or " +
                        "older; the artifact's writer is " + container.producer);
   if (parts & HasAttributes) {
@@ -155,14 +142,14 @@ LogicalResult OpReader::readAttributes(EntryReader &reader, uint8_t parts,
       return failure();
     // Before format 5 an op's own attributes are among the others.
     for (mlir::NamedAttribute attribute : dictionary) {
-      const bool isOfOp = llvm::any_of(*names, [&](StringRef name) {
+      const bool isOfOp = llvm::any_of(facts->attributes, [&](StringRef name) {
         return name.rtrim('?') == attribute.getName();
       });
-      (isOfOp ? op.attributes : discardable).push_back(attribute);
+      (isOfOp ? op.attributes : op.discardable).push_back(attribute);
     }
   }
   if (parts & HasProperties)
-    return readProperties(reader, op, *names);
+    return readProperties(reader, op, facts->attributes);
   return success();
 }
 
@@ -194,11 +181,10 @@ LogicalResult OpReader::readOp(EntryReader &reader, Block &block,
   if (name >= container.opNames.size())
     return reader.fail("there is no name of an op of number " +
                        llvm::Twine(name));
-  OpDescription op{container.opNames[size_t(name)], {}};
-  mlir::NamedAttrList discardable;
+  OpDescription op{container.opNames[size_t(name)], {}, {}};
   SmallVector<Type> types;
   SmallVector<Value> operands;
-  if (failed(readAttributes(reader, parts, op, discardable)) ||
+  if (failed(readAttributes(reader, parts, op)) ||
       (parts & HasResults && failed(reader.readTypes(types))) ||
       (parts & HasOperands && failed(readOperands(reader, operands))))
     return failure();
@@ -223,12 +209,12 @@ LogicalResult OpReader::readOp(EntryReader &reader, Block &block,
   mlir::OperationState state(location, op.name);
   state.addOperands(operands);
   state.addTypes(types);
-  for (mlir::NamedAttribute attribute : discardable)
+  for (mlir::NamedAttribute attribute : op.discardable)
     if (op.attributes.get(attribute.getName()))
       return reader.fail(op.name + " has the attribute '" +
                          attribute.getName().getValue() + "' twice");
   state.addAttributes(op.attributes);
-  state.addAttributes(discardable);
+  state.addAttributes(op.discardable);
   uint64_t regionCount = 0;
   bool areIsolated = false;
   if (parts & HasRegions &&

@@ -6,29 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-#include "llvm/ADT/StringMap.h"
-
-#include <vector>
-
 namespace meshloom::vhlo {
-
-std::optional<ArrayRef<StringRef>> attributesOfOp(StringRef name) {
-  // Never destroyed: programs may be read while the process ends.
-  static const auto &facts = *[] {
-    auto *map = new llvm::StringMap<SmallVector<StringRef>>;
-    auto add = [&](StringRef op, StringRef attributes) {
-      SmallVector<StringRef> &names = (*map)[op];
-      attributes.split(names, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-    };
-#define OP(name, attributes) add(name, attributes);
-#include "OpFacts.def"
-    return map;
-  }();
-  auto found = facts.find(name);
-  if (found == facts.end())
-    return std::nullopt;
-  return ArrayRef<StringRef>(found->second);
-}
 
 namespace {
 

@@ -2,71 +2,13 @@
 // Attributes and types of VHLO, as those of builtin and stablehlo that they
 // stand for.
 #include "Attributes.h"
+#include "Codes.h"
 
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 
 namespace meshloom::vhlo {
 
 namespace {
-
-/// The numbers by which artifacts name attributes of VHLO.
-enum class VhloAttributeCode : uint8_t {
-  Array = 1,
-  Boolean = 2,
-  ComparisonDirection = 3,
-  ComparisonType = 4,
-  CustomCallApiVersion = 5,
-  Dictionary = 6,
-  FftType = 7,
-  Float = 8,
-  Integer = 9,
-  OutputOperandAlias = 10,
-  Precision = 11,
-  RngAlgorithm = 12,
-  RngDistribution = 13,
-  String = 14,
-  Tensor = 15,
-  Transpose = 16,
-  Type = 17,
-  TypeExtensions = 18,
-  ResultAccuracyMode = 19,
-  ResultAccuracy = 20,
-};
-
-/// The same for types.
-enum class VhloTypeCode : uint8_t {
-  Boolean = 0,
-  Complex = 1,
-  BF16 = 2,
-  F16 = 3,
-  F32 = 4,
-  F64 = 5,
-  F8E4M3FN = 6,
-  F8E5M2 = 7,
-  Function = 8,
-  Index = 9,
-  I4 = 10,
-  I8 = 11,
-  I16 = 12,
-  I32 = 13,
-  I64 = 14,
-  UI4 = 15,
-  UI8 = 16,
-  UI16 = 17,
-  UI32 = 18,
-  UI64 = 19,
-  RankedTensor = 20,
-  RankedTensorWithEncoding = 21,
-  Token = 22,
-  Tuple = 23,
-  F8E4M3FNUZ = 27,
-  F8E5M2FNUZ = 28,
-  F8E4M3B11FNUZ = 29,
-  I2 = 31,
-  UI2 = 32,
-  None = 33,
-  F8E4M3 = 35,
-};
 
 /// An enumerator of stablehlo, whose numbers are VHLO's.
 template <typename EnumAttr, typename Enum>
@@ -203,96 +145,72 @@ LogicalResult readVhlo(EntryReader &reader, Attribute &attribute) {
                      "version of StableHLO, such as 1.13.3");
 }
 
+SmallVector<SimpleType> simpleTypes(MLIRContext *context) {
+  mlir::Builder builder(context);
+  auto unsignedType = [&](unsigned width) {
+    return builder.getIntegerType(width, /*isSigned=*/false);
+  };
+  return {{0, 0, builder.getI1Type()},
+          {2, 0, builder.getBF16Type()},
+          {3, 0, builder.getF16Type()},
+          {4, 0, builder.getF32Type()},
+          {5, 0, builder.getF64Type()},
+          {6, 0, builder.getFloat8E4M3FNType()},
+          {7, 0, builder.getFloat8E5M2Type()},
+          {9, 0, builder.getIndexType()},
+          {10, 0, builder.getIntegerType(4)},
+          {11, 0, builder.getI8Type()},
+          {12, 0, builder.getI16Type()},
+          {13, 0, builder.getI32Type()},
+          {14, 0, builder.getI64Type()},
+          {15, 0, unsignedType(4)},
+          {16, 0, unsignedType(8)},
+          {17, 0, unsignedType(16)},
+          {18, 0, unsignedType(32)},
+          {19, 0, unsignedType(64)},
+          {22, 0, stablehlo::TokenType::get(context)},
+          {27, 0, builder.getFloat8E4M3FNUZType()},
+          {28, 0, builder.getFloat8E5M2FNUZType()},
+          {29, 0, builder.getFloat8E4M3B11FNUZType()},
+          {31, 2, builder.getIntegerType(2)},
+          {32, 2, unsignedType(2)},
+          {33, 0, builder.getNoneType()},
+          {35, 7, builder.getFloat8E4M3Type()}};
+}
+
 LogicalResult readVhlo(EntryReader &reader, Type &type) {
   MLIRContext *context = reader.context();
   mlir::Builder builder(context);
   uint64_t code = 0;
   if (failed(reader.readNumber(code)))
     return failure();
-  auto integer = [&](unsigned width) {
-    type = builder.getIntegerType(width);
-    return success();
-  };
-  auto unsignedInteger = [&](unsigned width) {
-    type = builder.getIntegerType(width, /*isSigned=*/false);
-    return success();
-  };
-  auto simple = [&](Type read) {
-    type = read;
-    return success();
-  };
   switch (VhloTypeCode(std::min<uint64_t>(code, 0xff))) {
-  case VhloTypeCode::Boolean:
-    return integer(1);
   case VhloTypeCode::Complex:
     return reader.readComplex(type);
-  case VhloTypeCode::BF16:
-    return simple(builder.getBF16Type());
-  case VhloTypeCode::F16:
-    return simple(builder.getF16Type());
-  case VhloTypeCode::F32:
-    return simple(builder.getF32Type());
-  case VhloTypeCode::F64:
-    return simple(builder.getF64Type());
-  case VhloTypeCode::F8E4M3FN:
-    return simple(builder.getFloat8E4M3FNType());
-  case VhloTypeCode::F8E5M2:
-    return simple(builder.getFloat8E5M2Type());
-  case VhloTypeCode::F8E4M3FNUZ:
-    return simple(builder.getFloat8E4M3FNUZType());
-  case VhloTypeCode::F8E5M2FNUZ:
-    return simple(builder.getFloat8E5M2FNUZType());
-  case VhloTypeCode::F8E4M3B11FNUZ:
-    return simple(builder.getFloat8E4M3B11FNUZType());
-  case VhloTypeCode::F8E4M3:
-    return simple(builder.getFloat8E4M3Type());
   case VhloTypeCode::Function: {
     SmallVector<Type> inputs, results;
     if (failed(reader.readTypes(inputs)) || failed(reader.readTypes(results)))
       return failure();
-    return simple(builder.getFunctionType(inputs, results));
+    type = builder.getFunctionType(inputs, results);
+    return success();
   }
-  case VhloTypeCode::Index:
-    return simple(builder.getIndexType());
-  case VhloTypeCode::I2:
-    return integer(2);
-  case VhloTypeCode::I4:
-    return integer(4);
-  case VhloTypeCode::I8:
-    return integer(8);
-  case VhloTypeCode::I16:
-    return integer(16);
-  case VhloTypeCode::I32:
-    return integer(32);
-  case VhloTypeCode::I64:
-    return integer(64);
-  case VhloTypeCode::UI2:
-    return unsignedInteger(2);
-  case VhloTypeCode::UI4:
-    return unsignedInteger(4);
-  case VhloTypeCode::UI8:
-    return unsignedInteger(8);
-  case VhloTypeCode::UI16:
-    return unsignedInteger(16);
-  case VhloTypeCode::UI32:
-    return unsignedInteger(32);
-  case VhloTypeCode::UI64:
-    return unsignedInteger(64);
   case VhloTypeCode::RankedTensor:
     return reader.readRankedTensor(/*hasEncoding=*/false, type);
   case VhloTypeCode::RankedTensorWithEncoding:
     return reader.readRankedTensor(/*hasEncoding=*/true, type);
-  case VhloTypeCode::Token:
-    return simple(stablehlo::TokenType::get(context));
   case VhloTypeCode::Tuple: {
     SmallVector<Type> elements;
     if (failed(reader.readTypes(elements)))
       return failure();
-    return simple(mlir::TupleType::get(context, elements));
+    type = mlir::TupleType::get(context, elements);
+    return success();
   }
-  case VhloTypeCode::None:
-    return simple(builder.getNoneType());
   }
+  for (const SimpleType &simple : simpleTypes(context))
+    if (simple.code == code) {
+      type = simple.type;
+      return success();
+    }
   return reader.fail("cannot read type " + llvm::Twine(code) +
                      " of VHLO, which Meshloom has no elements of");
 }

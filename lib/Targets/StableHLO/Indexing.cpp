@@ -43,11 +43,13 @@ static Value signedIndex(Exporter &e, Value index) {
                                     : e.b.getI64Type());
 }
 
-static Value bordered(Exporter &e, Operand &operand, unsigned dim,
+/// Adds a border of zeros before and behind the block.
+static void addBorder(Exporter &e, Operand &operand, unsigned dim,
                       int64_t border) {
-  Value value = e.mask(operand.value, operand.held, int64_t(dim),
-                       e.zero(operand.held.element));
-  return e.pad(value, dim, border, border, {});
+  operand.value = e.mask(operand.value, operand.held, int64_t(dim),
+                         e.zero(operand.held.element));
+  operand.value = e.pad(operand.value, dim, border, border, {});
+  operand.held.buffer[dim] += 2 * border;
 }
 
 static Emitted emitDynamicSlice(Exporter &e, Operation *op,
@@ -78,7 +80,7 @@ static Emitted emitDynamicSlice(Exporter &e, Operation *op,
     start = clampStart(e, signedIndex(e, start), operand.held.global[dim],
                        sizes[dim]);
     starts.push_back(localIndex(e, start, operand.held, dim, sizes[dim]));
-    operand.value = bordered(e, operand, dim, sizes[dim]);
+    addBorder(e, operand, dim, sizes[dim]);
   }
   // StableHLO wants one type of all starts.
   for (Value &start : starts)
@@ -214,7 +216,7 @@ static Emitted emitGather(Exporter &e, Operation *op,
     Value &index = vectors.entries[entry - gather.getStartIndexMap().begin()];
     index = clampStart(e, index, operand.held.global[dim], sizes[dim]);
     index = localIndex(e, index, operand.held, dim, sizes[dim]);
-    operand.value = bordered(e, operand, dim, sizes[dim]);
+    addBorder(e, operand, dim, sizes[dim]);
   }
   auto dims = stablehlo::GatherDimensionNumbersAttr::get(
       e.b.getContext(), gather.getOffsetDims(), gather.getCollapsedSliceDims(),

@@ -30,3 +30,23 @@
 // RUN: not mesh-opt %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
 // RUN: not mesh-run %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
 // CUT: cut: error: cannot read the artifact: expected {{[0-9]+}} bytes, got {{[0-9]+}} (at byte {{[0-9]+}})
+//
+// Artifacts that mesh-opt writes are read as the program that they were written
+// of, for old and new releases, with calls, loops, reductions and locations.
+// RUN: mesh-opt %S/Inputs/step-1.13.3.mlirbc --stablehlo-to-dtensor --dtensor-partition=machine=ring --spmd-to-stablehlo --mlir-print-debuginfo -o %t.step.mlir
+// RUN: mesh-opt %t.step.mlir --emit-portable-artifact=1.0.0 -o %t.step.mlirbc
+// RUN: mesh-opt %t.step.mlirbc --mlir-print-debuginfo | diff %t.step.mlir -
+// RUN: mesh-opt %t.step.mlir --emit-portable-artifact=1.17.0 -o %t.step.mlirbc
+// RUN: mesh-opt %t.step.mlirbc --mlir-print-debuginfo | diff %t.step.mlir -
+//
+// So are small types, bools and complex numbers, and every form of attribute.
+// RUN: mesh-opt %S/Inputs/written.mlir --emit-portable-artifact -o %t.written
+// RUN: mesh-opt %t.written | FileCheck %S/Inputs/written.mlir
+// RUN: not mesh-opt %S/Inputs/written.mlir --emit-portable-artifact=1.5.0 -o %t.old 2>&1 | FileCheck %s --check-prefix=OLD
+// OLD: written.mlir:{{[0-9]+}}:{{[0-9]+}}: error: 'func.func' op cannot be written: f8E4M3 is a type that portable artifacts of StableHLO 1.5 do not have
+// RUN: not mesh-opt %S/Inputs/written.mlir --emit-portable-artifact=1.99.0 2>&1 | FileCheck %s --check-prefix=NEW
+// NEW: portable artifacts are written for releases of StableHLO from 1.0.0 to 1.17.0, and not for '1.99.0'
+// RUN: not mesh-opt %S/../../Programs/softmax.mlir --emit-portable-artifact 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: error: 'func.func' op cannot be written: tensor<{{.*}}, #dtensor.layout<{{.*}} is a type that portable artifacts of StableHLO 1.13 do not have
+// RUN: mesh-opt --target=stablehlo --emit-portable-artifact %S/../../Programs/mixer.mlir | mesh-opt | FileCheck %s --check-prefix=CALL
+// CALL: stablehlo.custom_call @mhlo.erf({{.*}}) {mhlo.attributes = {}, mhlo.version = 1 : i64}

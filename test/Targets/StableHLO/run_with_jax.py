@@ -6,9 +6,9 @@
 Each case is partitioned and exported by
 
   mesh-opt --stablehlo-to-dtensor --dtensor-partition=machine=ring \\
-           --spmd-to-stablehlo --mlir-print-op-generic program.mlir
+           --spmd-to-stablehlo --emit-portable-artifact program.mlir
 
-compiled as one device's program, fed with the shards that `meshloom.boxes` names,
+read by JAX's StableHLO, compiled as one device's program, fed with the shards that `meshloom.boxes` names,
 and what the devices return is put together and compared
 with the case's expected results. Padding is filled with nan (or the type's
 largest number): whatever reads it fails. Every device's copy of an element is
@@ -34,6 +34,7 @@ try:
     import numpy as np
     from jax._src.lib import xla_client
     from jax.extend.mlir import ir
+    from jax.extend.mlir.dialects import stablehlo
 except ImportError as problem:
     print(f"SKIP: JAX is not installed here ({problem})")
     sys.exit(77)
@@ -88,9 +89,9 @@ def main_of(module):
                 if ir.StringAttr(op.operation.attributes["sym_name"]).value == "main")
 
 
-def parts_of(text):
-    with jax_mlir.make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
+def text_and_parts_of(artifact):
+    with jax_mlir.make_ir_context() as context, ir.Location.unknown():
+        module = stablehlo.deserialize_portable_artifact(context, artifact)
         main = main_of(module)
         function = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
 
@@ -98,7 +99,7 @@ def parts_of(text):
             return [Parts(type_, ir.DictAttr(attrs))
                     for type_, attrs in zip(types, ir.ArrayAttr(main.attributes[name]))] if types else []
 
-        return read(function.inputs, "arg_attrs"), read(function.results, "res_attrs")
+        return str(module), read(function.inputs, "arg_attrs"), read(function.results, "res_attrs")
 
 
 def compile_text(text, devices):
@@ -151,11 +152,12 @@ def run_case(tool, folder, devices, common, make):
         case = json.load(file)
     done = subprocess.run(
         [tool, "--stablehlo-to-dtensor", "--dtensor-partition=machine=ring", "--spmd-to-stablehlo",
-         "--mlir-print-op-generic", os.path.join(folder, "program.mlir")],
-        capture_output=True, text=True, timeout=300)
+         "--emit-portable-artifact", os.path.join(folder, "program.mlir")],
+        capture_output=True, timeout=300)
+    messages = done.stderr.decode()
     if done.returncode:
-        return "not exported: " + (done.stderr.strip().splitlines() or ["?"])[0]
-    arguments, results = parts_of(done.stdout)
+        return "not exported: " + (messages.strip().splitlines() or ["?"])[0]
+    text, arguments, results = text_and_parts_of(done.stdout)
     # JAX drops arguments that it does not use; the case lists them all.
     specs, used = iter(case["inputs"]), []
     for parts in arguments:
@@ -163,7 +165,7 @@ def run_case(tool, folder, devices, common, make):
                          and spec["dtype"] == parts.dtype.name))
     values = [make(spec) for spec in used]
     values = [v.view(p.dtype) if v.dtype.kind == "V" else v for v, p in zip(values, arguments)]
-    shards = execute(done.stdout, arguments, results, values, devices[:int(np.prod(list(case["mesh"].values())))])
+    shards = execute(text, arguments, results, values, devices[:int(np.prod(list(case["mesh"].values())))])
     worst = 0.0
     for k, (parts, held) in enumerate(zip(results, shards)):
         want, where = expected(folder, k, parts, common)
@@ -189,7 +191,7 @@ def run_case(tool, folder, devices, common, make):
             return f"WRONG: no device holds all of result {k}"
     if worst > case["tolerance"]:
         return f"WRONG: error {worst:.1e}"
-    whole = done.stderr.count("runs on whole values")
+    whole = messages.count("runs on whole values")
     return f"ok ({whole} ops on whole values)" if whole else "ok"
 
 
