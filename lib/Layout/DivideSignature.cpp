@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DivideSignature: takes axes from dims of arguments and results until every
-// device's shard has one size.
+// device's shard has one size, and each dim has whole axes.
 
 #include "LaidOut.h"
+#include "meshloom/Core/SubAxis.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/Passes.h"
 
@@ -11,19 +12,35 @@ namespace meshloom {
 #include "meshloom/Layout/Passes.h.inc"
 
 namespace {
-/// `layout` without the axes of a dim that follow after the first ones whose
-/// product divides it.
+/// Returns whether `axes` are axes of the user's mesh and not parts of some.
+bool areWhole(const Mesh &mesh, ArrayRef<unsigned> axes) {
+  return llvm::all_of(mergedNames(mesh, axes), [](const std::string &name) {
+    const std::optional<SubAxis> axis = SubAxis::parse(name);
+    return !axis || axis->isWhole();
+  });
+}
+
+/// Returns the largest number of the first `axes` that are whole and whose
+/// product divides `extent`.
+size_t evenCount(const Mesh &mesh, ArrayRef<unsigned> axes, int64_t extent) {
+  int64_t shards = 1;
+  size_t result = 0;
+  for (size_t count = 1; count <= axes.size(); ++count) {
+    shards *= mesh.axis_size(axes[count - 1]);
+    if (extent % shards != 0)
+      break;
+    if (areWhole(mesh, axes.take_front(count)))
+      result = count;
+  }
+  return result;
+}
+
+/// Returns `layout` where each dim has only the first axes that `evenCount`
+/// counts.
 Layout evenLayout(Layout layout, ArrayRef<int64_t> shape) {
   const Layout::DimAxes dims = layout.dim_axes();
   for (auto [dim, axes] : llvm::enumerate(dims)) {
-    int64_t shards = 1;
-    size_t count = 0;
-    for (unsigned axis : axes) {
-      if (shape[dim] % (shards * layout.mesh().axis_size(axis)) != 0)
-        break;
-      shards *= layout.mesh().axis_size(axis);
-      ++count;
-    }
+    const size_t count = evenCount(layout.mesh(), axes, shape[dim]);
     if (count < axes.size())
       layout = layout.with_dim(unsigned(dim),
                                {axes.begin(), axes.begin() + ptrdiff_t(count)});

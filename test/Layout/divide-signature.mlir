@@ -36,6 +36,25 @@ module attributes {dtensor.even_signature} {
 
 // -----
 
+#mesh = #dtensor.mesh<a:(1)2 = 2, a:(2)4 = 4, b = 2>
+#parts = #dtensor.layout<#mesh, [{b, a:(1)2}, a:(2)4]>
+#whole = #dtensor.layout<#mesh, [{a, b}, *]>
+
+// A caller has no name for a part of an axis.
+// CHECK-DAG: #[[WHOLE:.*]] = #dtensor.layout<#mesh, [{a, b}, *]>
+// CHECK-DAG: #[[FIRST:.*]] = #dtensor.layout<#mesh, [b, *]>
+// CHECK-LABEL: func.func @whole_axes
+// CHECK-SAME: -> (tensor<16x4xf32, #[[FIRST]]>, tensor<16x4xf32, #[[WHOLE]]>)
+module attributes {dtensor.even_signature} {
+  func.func @whole_axes(%x: tensor<16x4xf32, #parts>,
+                        %y: tensor<16x4xf32, #whole>)
+      -> (tensor<16x4xf32, #parts>, tensor<16x4xf32, #whole>) {
+    return %x, %y : tensor<16x4xf32, #parts>, tensor<16x4xf32, #whole>
+  }
+}
+
+// -----
+
 #both = #dtensor.layout<#dtensor.mesh<a = 4, b = 2>, [{a, b}]>
 
 // Other callers take what there is.

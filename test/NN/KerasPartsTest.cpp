@@ -311,6 +311,26 @@ TEST(KerasPartsTest, ModelsOfKeras) {
   EXPECT_NEAR(penalty, 0.5567214228212833, 1e-5);
 }
 
+// In Keras no path has the name of a functional model in a model.
+TEST(KerasPartsTest, WeightsOfAModelInAModel) {
+  const SymbolicTensor inner = Input({3}), outer = Input({3});
+  const Model part(inner, layers::Dense(3, {.name = "shared"})(inner), "part");
+  const Model model(outer, part(part(outer)));
+  const test::TemporaryFolder folder;
+  data::save_safetensors(folder / "nested.safetensors",
+                         {{"shared/kernel", full({3, 3}, 2)},
+                          {"shared/bias", tensor({1.f, 0.f, 0.f})}});
+  load_keras_weights(model, folder / "nested.safetensors");
+  expectNear(model(ones({1, 3})), {39, 38, 38});
+}
+
+// Dims that an input lacks are put after the batch.
+TEST(KerasPartsTest, MergedTensorsOfDifferentRanks) {
+  const Tensor y =
+      layers::Add()({zeros({2, 3, 2}), tensor({{1.f, 2.f}, {3.f, 4.f}})});
+  expectNear(reshape(y, {12}), {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4});
+}
+
 // Inputs that do not fit are named by the line that gave them, built or not.
 TEST(KerasPartsTest, PredictNamesItsLine) {
   const Sequential model({Input({3}), layers::Dense(2)});

@@ -334,6 +334,7 @@ Tensor Layer::operator()(const std::vector<Tensor> &xs,
 std::vector<SymbolicTensor>
 Layer::call_many(const std::vector<SymbolicTensor> &xs,
                  const CallOptions &options, Where where) const {
+  where = detail::callSiteOr(where);
   LayerImpl &layer = implementation();
   LayerImpl::State &state = LayerImpl::State::of(layer);
   auto node = std::make_shared<GraphNode>();

@@ -330,6 +330,16 @@ private:
   bool channelsFirst = false;
 };
 
+/// Returns the tensors with one rank: those of fewer dims get dims of extent 1
+/// after the batch, as in Keras.
+std::vector<Tensor> withOneRank(std::vector<Tensor> xs) {
+  const int64_t rank = std::ranges::max_element(xs, {}, &Tensor::rank)->rank();
+  for (Tensor &x : xs)
+    while (x.rank() < rank)
+      x = expand_dims(x, std::min<int64_t>(1, x.rank()));
+  return xs;
+}
+
 /// Combines two or more tensors: one class for all, known by its name.
 class MergeImpl : public ShapeLayer<MergeImpl> {
 public:
@@ -344,14 +354,15 @@ public:
                          xs.size()));
     if (kind == "Concatenate")
       return {concat(xs, numbers.at(0))};
-    Tensor y = xs[0];
-    for (size_t i = 1; i < xs.size(); ++i)
-      y = kind == "Subtract"   ? y - xs[i]
-          : kind == "Multiply" ? y * xs[i]
-          : kind == "Maximum"  ? maximum(y, xs[i])
-          : kind == "Minimum"  ? minimum(y, xs[i])
-                               : y + xs[i];
-    return {kind == "Average" ? y / double(xs.size()) : y};
+    const std::vector<Tensor> operands = withOneRank(xs);
+    Tensor y = operands[0];
+    for (size_t i = 1; i < operands.size(); ++i)
+      y = kind == "Subtract"   ? y - operands[i]
+          : kind == "Multiply" ? y * operands[i]
+          : kind == "Maximum"  ? maximum(y, operands[i])
+          : kind == "Minimum"  ? minimum(y, operands[i])
+                               : y + operands[i];
+    return {kind == "Average" ? y / double(operands.size()) : y};
   }
   /// A position counts where it does in any input; of what is put together
   /// along steps, each step as in its own.

@@ -47,6 +47,19 @@ static std::string ourPath(const std::string &keras) {
   return fmt::format("{}", fmt::join(parts, "/"));
 }
 
+/// Finds the tensor of a weight that is nested in functional models. Their
+/// names are in no path in Keras, as their layers had weights before them.
+static data::NamedTensors::iterator findNested(data::NamedTensors &tensors,
+                                               std::string_view path) {
+  auto found = tensors.end();
+  for (size_t slash = path.find('/');
+       found == tensors.end() && slash != path.npos; slash = path.find('/')) {
+    path.remove_prefix(slash + 1);
+    found = tensors.find(std::string(path));
+  }
+  return found;
+}
+
 void load_keras_weights(const Layer &model, const std::filesystem::path &path,
                         std::source_location where) {
   return detail::atLine(where, [&]() -> void {
@@ -61,14 +74,9 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
         renamed.emplace(paths.contains(name) ? name : ourPath(name), value);
     std::vector<std::string> problems;
     std::vector<std::pair<DVariable, Tensor>> values;
-    for (const NamedVariable &named : namedWeights(model)) {
-      auto found = renamed.find(named.path);
-      if (found == renamed.end())
-        found = renamed.find(prefix + named.path);
-      if (found == renamed.end()) {
-        problems.push_back(fmt::format("'{}' is missing", named.path));
-        continue;
-      }
+    std::vector<NamedVariable> nested;
+    auto take = [&](const NamedVariable &named,
+                    data::NamedTensors::iterator found) {
       if (found->second.shape() != named.variable.shape())
         problems.push_back(fmt::format("'{}' is {}, expected {}", named.path,
                                        sizesText(found->second.shape()),
@@ -76,7 +84,21 @@ void load_keras_weights(const Layer &model, const std::filesystem::path &path,
       else
         values.emplace_back(named.variable, found->second);
       renamed.erase(found);
+    };
+    for (const NamedVariable &named : namedWeights(model)) {
+      auto found = renamed.find(named.path);
+      if (found == renamed.end())
+        found = renamed.find(prefix + named.path);
+      if (found != renamed.end())
+        take(named, found);
+      else
+        nested.push_back(named);
     }
+    for (const NamedVariable &named : nested)
+      if (auto found = findNested(renamed, named.path); found != renamed.end())
+        take(named, found);
+      else
+        problems.push_back(fmt::format("'{}' is missing", named.path));
     for (auto &[name, value] : renamed)
       problems.push_back(fmt::format("'{}' is of no weight", name));
     assignWeights("load_keras_weights", fmt::format("'{}'", path.string()),
