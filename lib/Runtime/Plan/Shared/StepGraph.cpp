@@ -174,6 +174,22 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
   constexpr int64_t fewConvolutions = 8;
   if (isProduct && work.numGood == 0)
     work.mostChunks = fewConvolutions;
+  // A chunk of a matrix's columns reads a piece of each row, four lines of
+  // memory at least.
+  constexpr int64_t piece = 256;
+  if (kernel && work.mostChunks == 0 && !work.candidates.empty())
+    for (const Access &access : work.accesses) {
+      const unsigned l = work.candidates.front();
+      if (access.dims.size() < 2 ||
+          std::ranges::none_of(access.dims.back().terms,
+                               [&](auto term) { return term.first == l; }))
+        continue;
+      const int64_t most =
+          work.extents[l] *
+          int64_t(byteWidth(graph.buffers[access.buffer].type)) / piece;
+      if (most < chunks)
+        work.mostChunks = std::max<int64_t>(most, 1);
+    }
   if (!work.candidates.empty())
     work.numBest = unsigned(std::count_if(
         work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
