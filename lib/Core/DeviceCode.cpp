@@ -213,6 +213,7 @@ windowsOf(const Program &program, const KernelStep &step) {
     return isLoop ? access.terms[0].first : 0;
   };
   std::vector<ProductKind::Window> windows;
+  windows.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     windows.push_back(
         {.output = loopOf(step.outputs[0], outputs[i]),

@@ -1,11 +1,11 @@
 // RUN: mesh-opt --target=cuda %s | FileCheck %s
 
+// Numbers that are addends lie apart, so that their loop has a stride.
+// CHECK: // kernel combination_sum_f32_0 results 256 terms 1 grid none parameters p0 p1 e0 s0.0
 // Addends that an argument keeps: the kernel's last loop goes over them.
 // CHECK: // kernel combination_max_f32_2 results 256 terms 1 grid 0,1 parameters p0 p1 e0 e1 e2 s0.0 s0.2 s1.0
 // The names of complex types are no names of kernels.
 // CHECK: // kernel combination_sum_c64_1 results 256 terms 1 grid 0 parameters
-// Numbers that are addends lie apart, so that their loop has a stride.
-// CHECK: // kernel combination_sum_f32_0 results 256 terms 1 grid none parameters p0 p1 e0 s0.0
 // CHECK: .entry combination_max_f32_2(
 // CHECK: .entry combination_sum_c64_1(
 #mesh = #dtensor.mesh<x = 4>
