@@ -264,6 +264,12 @@ function(meshloom_test name)
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
                         GTest::gtest_main)
+  # The linker takes the first of equal functions, such as members of std::string: those
+  # of an optimised library, and not those of tests.
+  if(NOT MESHLOOM_SANITIZERS AND NOT BUILD_SHARED_LIBS)
+    target_link_options(${name} PRIVATE
+      LINKER:--whole-archive,$<TARGET_FILE:MeshloomCore>,--no-whole-archive)
+  endif()
   if(arg_LABEL STREQUAL unit)
     add_dependencies(unit-tests ${name})
   endif()
