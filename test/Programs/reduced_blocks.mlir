@@ -7,13 +7,16 @@
 #both = #dtensor.layout<#mesh, [x, y]>
 #rows = #dtensor.layout<#mesh, [{x, y}, *]>
 #cube = #dtensor.layout<#mesh, [x, *, y]>
+#slabs = #dtensor.layout<#mesh, [x, *, *]>
 
 func.func @main(%a: tensor<40x12xf32, #both>, %b: tensor<40x12xf32, #both>,
                 %u: tensor<373x5xf32, #rows>, %w: tensor<9xf64, #line>,
                 %c: tensor<6x5x16xf32, #cube>, %d: tensor<6x5x16xf32, #cube>,
-                %i: tensor<100xi32, #line>)
+                %i: tensor<100xi32, #line>,
+                %first: tensor<8x37x53xi32, #slabs>, %second: tensor<8x37x53xi32, #slabs>)
     -> (tensor<12xf32>, tensor<12xf32>, tensor<40xf32>, tensor<40xf32>, tensor<f32>, tensor<f32>,
-        tensor<5xf32>, tensor<f64>, tensor<5xf32>, tensor<5xf32>, tensor<i32>, tensor<f32>) {
+        tensor<5xf32>, tensor<f64>, tensor<5xf32>, tensor<5xf32>, tensor<i32>, tensor<f32>,
+        tensor<8xi32>, tensor<8xi32>, tensor<8x53xi32>, tensor<8x36x18xi32>) {
   %half = dtensor.constant dense<0.5> : tensor<f32>
   %two = dtensor.constant dense<2.0> : tensor<f32>
   %one = dtensor.constant dense<1.0> : tensor<f32>
@@ -94,6 +97,29 @@ func.func @main(%a: tensor<40x12xf32, #both>, %b: tensor<40x12xf32, #both>,
     %r = dtensor.add %p, %g : tensor<f32>
     dtensor.yield %r : tensor<f32>
   }
-  return %0#0, %0#1, %1#0, %1#1, %2#0, %2#1, %3, %4, %5#0, %5#1, %6, %7 : tensor<12xf32>, tensor<12xf32>, tensor<40xf32>,
-      tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<5xf32>, tensor<f64>, tensor<5xf32>, tensor<5xf32>, tensor<i32>, tensor<f32>
+  // Dims that every device has whole, in rounds: by a function that is not
+  // commutative, and by one that is. Small windows with a function.
+  %8:2 = dtensor.generic_reduce %first, %second from %start, %start dims [1, 2] {dtensor.associative}
+      : (tensor<8x37x53xi32, #slabs>, tensor<8x37x53xi32, #slabs>, tensor<i32>, tensor<i32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  ^bb0(%f: tensor<i32>, %g: tensor<i32>, %h: tensor<i32>, %k: tensor<i32>):
+    %p = dtensor.multiply %f, %h : tensor<i32>
+    %q = dtensor.multiply %g, %h : tensor<i32>
+    %r = dtensor.add %q, %k : tensor<i32>
+    dtensor.yield %p, %r : tensor<i32>, tensor<i32>
+  }
+  %9 = dtensor.generic_reduce %first from %start dims [1] {dtensor.associative} : (tensor<8x37x53xi32, #slabs>, tensor<i32>) -> tensor<8x53xi32> {
+  ^bb0(%f: tensor<i32>, %g: tensor<i32>):
+    %r = dtensor.xor %f, %g : tensor<i32>
+    dtensor.yield %r : tensor<i32>
+  }
+  %10 = dtensor.reduce_window %first init %start window [1, 3, 4] strides [1, 1, 3] padding [0, 0, 2, -1, 1, 1]
+      : (tensor<8x37x53xi32, #slabs>, tensor<i32>) -> tensor<8x36x18xi32> {
+  ^bb0(%f: tensor<i32>, %g: tensor<i32>):
+    %p = dtensor.add %f, %f : tensor<i32>
+    %r = dtensor.add %p, %g : tensor<i32>
+    dtensor.yield %r : tensor<i32>
+  }
+  return %0#0, %0#1, %1#0, %1#1, %2#0, %2#1, %3, %4, %5#0, %5#1, %6, %7, %8#0, %8#1, %9, %10 : tensor<12xf32>, tensor<12xf32>, tensor<40xf32>,
+      tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<5xf32>, tensor<f64>, tensor<5xf32>, tensor<5xf32>, tensor<i32>, tensor<f32>,
+      tensor<8xi32>, tensor<8xi32>, tensor<8x53xi32>, tensor<8x36x18xi32>
 }

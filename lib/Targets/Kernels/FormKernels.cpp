@@ -3,6 +3,7 @@
 // what goes together, KernelBuilder writes each kernel, OverwriteDeadInputs
 // lets outputs take the memory of inputs that nobody reads afterwards,
 // MaskedProducts says what of a product a mask hides.
+#include "CombinedSlices.h"
 #include "ComplexLowering.h"
 #include "JoinedReads.h"
 #include "KernelBuilder.h"
@@ -423,6 +424,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
+      combineSlices(*block, inMemory);
       if (policy.picksElements)
         pickElements(*block);
       scatterIntoSums(*block);
