@@ -13,26 +13,26 @@ capi::Handle plugin::handleOf(Error error) {
   return new ErrorObject(std::move(error));
 }
 
-namespace {
-Status destroyError(const Arguments &args) {
+Status plugin::destroyError(const Arguments &args) {
   args.owned<ErrorObject>(capi::Error_Destroy_Args::error);
   return Success();
 }
 
-Status errorMessage(const Arguments &args) {
+Status plugin::errorMessage(const Arguments &args) {
   using Args = capi::Error_Message_Args;
   args.setText(Args::message, Args::message_size,
                args.object<ErrorObject>(Args::error).error.message());
   return Success();
 }
 
-Status errorCode(const Arguments &args) {
+Status plugin::errorCode(const Arguments &args) {
   using Args = capi::Error_GetCode_Args;
   args.set(Args::code,
            int32_t(args.object<ErrorObject>(Args::error).error.code()));
   return Success();
 }
 
+namespace {
 Status initialize(const Arguments &) {
   return Success();
 }

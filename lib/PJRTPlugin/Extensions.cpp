@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The extensions of the C API that JAX asks for: layouts in memory, shardings
-// of arguments and results, and user data of executions.
+// of arguments and results, user data of executions, and the profiler.
 #include "ExecutableObjects.h"
 #include "Execution.h"
 #include "FunctionTable.h"
@@ -142,6 +142,9 @@ public:
   template <Entry entry> void set(capi::Field<capi::Pointer> field) {
     capi::write(bytes.data(), field, capi::Function(&entryPoint<entry>));
   }
+  void set(capi::Field<capi::Pointer> field, const void *pointer) {
+    capi::write(bytes.data(), field, pointer);
+  }
   const void *data() const { return bytes.data(); }
 
 private:
@@ -153,8 +156,13 @@ const void *plugin::extensions() {
   using Layouts = capi::Layouts_Extension;
   using Shardings = capi::Shardings_Extension;
   using FFI = capi::FFI_Extension;
+  using Profiling = capi::Profiler_Extension;
   // They are not destroyed at exit: callers still use them there.
-  auto &ffi = *new Extension<FFI::structSize>(ExtensionKind::FFI, nullptr);
+  auto &profiling =
+      *new Extension<Profiling::structSize>(ExtensionKind::Profiler, nullptr);
+  profiling.set(Profiling::profiler_api, profilerFunctions());
+  auto &ffi =
+      *new Extension<FFI::structSize>(ExtensionKind::FFI, profiling.data());
   ffi.set<registerType>(FFI::type_register);
   ffi.set<addUserData>(FFI::user_data_add);
   ffi.set<registerHandler>(FFI::register_handler);

@@ -40,6 +40,12 @@ void addDevices(FunctionTable &table);
 void addBuffers(FunctionTable &table);
 void addExecutables(FunctionTable &table);
 void addExecution(FunctionTable &table);
+// Functions about errors.
+Status destroyError(const Arguments &args);
+Status errorMessage(const Arguments &args);
+Status errorCode(const Arguments &args);
+/// Returns the table of the functions of the profiler.
+const void *profilerFunctions();
 /// Returns the first structure of the chain of extensions.
 const void *extensions();
 

@@ -367,6 +367,20 @@ class Programs(unittest.TestCase):
                 jax.config.update(name, value)
             self.assertTrue(os.listdir(folder))
 
+    def test_a_profile_has_programs_and_their_steps(self):
+        def multiply(a, b):
+            return jnp.tanh(a @ b)
+
+        with tempfile.TemporaryDirectory() as folder:
+            with jax.profiler.trace(folder):
+                jax.jit(multiply)(jnp.ones((64, 64)), jnp.ones((64, 64))).block_until_ready()
+            data = jax.profiler.ProfileData.from_file(str(next(Path(folder).rglob("*.xplane.pb"))))
+        plane = data.find_plane_with_name("/device:CUSTOM:Meshloom")
+        events = {line.name: [event.name for event in line.events] for line in plane.lines}
+        self.assertIn("jit_multiply", events.pop("Programs"))
+        steps = sum(events.values(), [])
+        self.assertTrue(any(name.startswith("dot") for name in steps), steps)
+
     def test_memory_of_numpy_by_dlpack(self):
         storage = np.zeros(128, np.uint8)
         start = -storage.ctypes.data % 64

@@ -126,6 +126,11 @@ enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
 /// Kinds of a Buffer_MemoryLayout.
 enum class MemoryLayoutKind : int32_t { Tiled, Strides };
 /// Kinds of extensions that plug-ins have, by their Extension_Base::type.
-enum class ExtensionKind : int32_t { Layouts = 4, FFI = 5, Shardings = 19 };
+enum class ExtensionKind : int32_t {
+  Profiler = 1,
+  Layouts = 4,
+  FFI = 5,
+  Shardings = 19
+};
 
 } // namespace meshloom::pjrt::capi
