@@ -4,6 +4,7 @@
 
 #include "LaidOut.h"
 #include "meshloom/Core/SubAxis.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Layout/Passes.h"
 

@@ -60,6 +60,8 @@ parseText(StringRef text, const std::string &path, MLIRContext *context) {
 Result<OwningOpRef<ModuleOp>>
 parseProgram(StringRef bytes, const std::string &path, MLIRContext *context) {
   TimedScope timed("parse");
+  // The op of an error may be a function, as long as the program.
+  context->printOpOnDiagnostic(false);
   const std::optional<StringRef> artifact = artifactIn(bytes);
   return artifact ? readArtifact(*artifact, path, context)
                   : parseText(bytes, path, context);
