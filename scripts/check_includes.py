@@ -66,7 +66,7 @@ TABLE = {
         FLOW | {"SPMD", "Targets", "fmt"},
     ),
     # Support: what is compiled says for which machine, in text.
-    "Compiler": (COMPILER, COMPILER | {"Lanes", "Support", "system"}),
+    "Compiler": (COMPILER, COMPILER | {"Lanes", "Predict", "Support", "system"}),
     "Interpreter": (DIALECTS, DIALECTS | {"fmt"}),
     "Runtime": ({"Core"}, {"Core", "fmt", "system"}),
     "Runtime/Plan": (

@@ -4,6 +4,7 @@
 
 #include "CompileAhead.h"
 #include "ContractAdvice.h"
+#include "MemoryBudget.h"
 #include "ProgramCache.h"
 #include "Progress.h"
 #include "Targets.h"
@@ -298,7 +299,18 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   CompileAhead ahead(*function, **target, emitOptions, partition);
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
-  buildPartitionPipeline(passes, partition, ahead.stages());
+  // A target of text has no plan of memory.
+  if (partition.memory > 0 && options.target != "stablehlo") {
+    auto laidOut = layOutWithinMemory(*work, **target, partition);
+    if (failed(laidOut))
+      return diagnostics.error("the program could not be laid out");
+    if (!*laidOut)
+      return laidOut->error();
+    work = std::move(**laidOut);
+    buildExpansionPipeline(passes.nest<FuncOp>(), partition);
+  } else {
+    buildPartitionPipeline(passes, partition, ahead.stages());
+  }
   if (options.explain)
     passes.addNestedPass<FuncOp>(createExplainCollectives(options.explain));
   ContractFindings findings;

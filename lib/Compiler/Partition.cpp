@@ -36,9 +36,9 @@ void addStage(mlir::OpPassManager &functions,
 }
 } // namespace
 
-void buildPartitionPipeline(mlir::OpPassManager &pm,
-                            const PartitionOptions &options,
-                            const PartitionStages &stages) {
+void buildLayoutPipeline(mlir::OpPassManager &pm,
+                         const PartitionOptions &options,
+                         const PartitionStages &stages) {
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   // Reads of variables first become values: between two reads, CSE looks at all
   // ops there are.
@@ -58,6 +58,7 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     AutoLayoutOptions automatic;
     automatic.machine = options.machine;
     automatic.memory = options.memory;
+    automatic.leastMemory = options.leastMemory;
     automatic.reconsider = options.reconsider;
     automatic.mesh = options.mesh;
     functions.addPass(createAutoLayout(automatic));
@@ -78,7 +79,13 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
     functions.addPass(createRefineLayouts(refine));
     addStage(functions, stages.refined);
   }
-  buildExpansionPipeline(functions, options);
+}
+
+void buildPartitionPipeline(mlir::OpPassManager &pm,
+                            const PartitionOptions &options,
+                            const PartitionStages &stages) {
+  buildLayoutPipeline(pm, options, stages);
+  buildExpansionPipeline(pm.nest<mlir::func::FuncOp>(), options);
 }
 
 void buildExpansionPipeline(mlir::OpPassManager &functions,

@@ -54,15 +54,14 @@ private:
     std::vector<std::vector<Layout>> starts;
     for (const Mesh &candidate : *meshes)
       llvm::append_range(starts, startsOn(candidate));
-    std::vector<Plan> plans =
-        planFrom(promising(std::move(starts)), SearchDepth::Whole);
+    std::vector<Plan> plans = planFrom(promising(starts), SearchDepth::Whole);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
     const Cost most = std::ranges::max_element(plans, {}, &Plan::cost)->cost;
     Plan best = bestOf(plans);
     improve(best);
-    if (memory > 0 && best.peak > memory) {
+    if (memory > 0 && !leastMemory && best.peak > memory) {
       mlir::emitError(function.getLoc(),
                       "no layouts were found in which a device holds at "
                       "most ")

@@ -41,6 +41,11 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       llvm::cl::desc("with auto-layout, most bytes that a device may hold at a "
                      "time; 0: any number"),
       llvm::cl::init(0)};
+  Option<bool> leastMemory{
+      *this, "least-memory",
+      llvm::cl::desc("with auto-layout and memory, take the plan that takes "
+                     "least where none keeps to the memory"),
+      llvm::cl::init(false)};
   Option<bool> reconsider{
       *this, "reconsider",
       llvm::cl::desc("with auto-layout, layouts that arguments have are a "
@@ -75,6 +80,11 @@ struct PartitionStages {
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options,
                             const PartitionStages &stages = {});
+
+/// The part of these passes up to refinement: every value gets its layout.
+void buildLayoutPipeline(mlir::OpPassManager &pm,
+                         const PartitionOptions &options,
+                         const PartitionStages &stages = {});
 
 /// The part of these passes that comes after refinement.
 void buildExpansionPipeline(mlir::OpPassManager &functions,

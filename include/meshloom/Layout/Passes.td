@@ -128,7 +128,8 @@ def AutoLayout : Pass<"dtensor-auto-layout", "::mlir::func::FuncOp"> {
     decides.
 
     With `memory`, no plan is taken whose peak is more bytes per device; it is an
-    error where none is found. Layouts of arguments that the user gave stand; with
+    error where none is found. With `least-memory`, the plan that takes least is
+    taken then. Layouts of arguments that the user gave stand; with
     `reconsider` they are one more start, so that what is found is never slower.
 
     The function's `dtensor.auto_layout` says in words what the plan takes, and
@@ -150,6 +151,8 @@ def AutoLayout : Pass<"dtensor-auto-layout", "::mlir::func::FuncOp"> {
            "preset or JSON file of the machine model">,
     Option<"memory", "memory", "int64_t", "0",
            "most bytes that a device may hold at a time; 0: any number">,
+    Option<"leastMemory", "least-memory", "bool", "false",
+           "with memory, take the plan that takes least where none keeps to it">,
     Option<"reconsider", "reconsider", "bool", "false",
            "layouts that arguments have are a start and may change">,
     Option<"mesh", "mesh", "std::string", "\"\"",

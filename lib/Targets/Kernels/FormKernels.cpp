@@ -19,6 +19,7 @@
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -405,6 +406,25 @@ private:
   SmallVector<std::pair<Value, Value>> replacements;
 };
 
+/// Replaces regions that are computed again by their ops. CSE and the forming
+/// of kernels, which would merge these with ops outside, are over.
+void inlineRecomputed(mlir::func::FuncOp func) {
+  SmallVector<CaseOp> regions;
+  func.walk([&](CaseOp op) {
+    if (op->hasAttr(recomputedAttr))
+      regions.push_back(op);
+  });
+  for (CaseOp region : regions) {
+    Block &body = region.getBranches()[0].front();
+    Operation *yield = body.getTerminator();
+    region->replaceAllUsesWith(yield->getOperands());
+    yield->erase();
+    region->getBlock()->getOperations().splice(region->getIterator(),
+                                               body.getOperations());
+    region->erase();
+  }
+}
+
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   explicit FormKernelsPass(const KernelPolicy &policy = {}) : policy(policy) {}
 
@@ -438,6 +458,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       return signalPassFailure();
     findMaskedProducts(func);
     hoistConstants(func);
+    inlineRecomputed(func);
     // Loops that nothing uses any more are gone, with their blocks.
     blocks = runBlocks(func);
     // Inner blocks first: a loop in them is one call for the outer ones.

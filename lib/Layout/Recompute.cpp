@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Chooses values to compute again. The boundary is where results that wait for
+// their last use take most memory. The ops before it are cut into parts where
+// few bytes go from one to the next. The parts that save most bytes for their
+// work are computed again, as few as suffice, for several numbers of parts; the
+// prices of the layout search decide among them.
+#include "meshloom/Layout/Recompute.h"
+
+#include "FunctionGraph.h"
+#include "LayoutFlow.h"
+
+#include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/DTensor/FunctionLayouts.h"
+#include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
+#include "meshloom/Layout/Search/LayoutSearch.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace meshloom {
+
+using dtensor::CaseOp;
+
+namespace {
+
+/// A result of an op of the block, by the numbers of ops that need it.
+struct LiveResult {
+  Value value;
+  size_t producer;
+  std::vector<size_t> users; ///< in order, without the function's return
+  int64_t bytes;             ///< on each device
+};
+
+/// The results of a function's block and their uses in program order.
+class BlockResults {
+public:
+  explicit BlockResults(mlir::func::FuncOp function)
+      : block(function.getBody().front()) {
+    for (Operation &op : block) {
+      numbers[&op] = ops.size();
+      ops.push_back(&op);
+    }
+    for (auto [number, op] : llvm::enumerate(ops))
+      if (!dtensor::isFreeToMake(op))
+        for (Value value : op->getResults())
+          addResult(value, number);
+  }
+
+  size_t size() const { return ops.size(); }
+  Operation *op(size_t number) const { return ops[number]; }
+  /// Returns the number of the op of the block that uses the operand, or that
+  /// holds the op which does.
+  size_t userOf(const OpOperand &use) const {
+    return numbers.lookup(block.findAncestorOpInBlock(*use.getOwner()));
+  }
+  ArrayRef<LiveResult> results() const { return found; }
+
+private:
+  void addResult(Value value, size_t producer) {
+    LiveResult result{value, producer, {}, 0};
+    for (const OpOperand &use : value.getUses())
+      if (const size_t user = userOf(use); user + 1 < ops.size())
+        result.users.push_back(user);
+    if (result.users.empty())
+      return;
+    llvm::sort(result.users);
+    auto type = cast<RankedTensorType>(value.getType());
+    result.bytes =
+        localBytes(*givenLayout(type),
+                   Shape(type.getShape().begin(), type.getShape().end()),
+                   *dtensor::dtypeOf(type.getElementType()));
+    found.push_back(std::move(result));
+  }
+
+  Block &block;
+  std::vector<Operation *> ops;
+  DenseMap<Operation *, size_t> numbers;
+  std::vector<LiveResult> found;
+};
+
+/// Returns the shapes of the state that a step updates. A gradient has one of
+/// these.
+std::vector<ArrayRef<int64_t>> stateShapes(mlir::func::FuncOp function) {
+  std::vector<ArrayRef<int64_t>> shapes;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), dtensor::aliasAttr))
+      shapes.push_back(cast<RankedTensorType>(argument.getType()).getShape());
+  return shapes;
+}
+
+/// Returns the sum of `bytes` over the results for each number of an op, as
+/// `rangeOf` says where a result counts: from its first to before its second.
+template <typename RangeOf>
+std::vector<int64_t> sumsOver(const BlockResults &block, RangeOf &&rangeOf) {
+  std::vector<int64_t> sums(block.size() + 1);
+  for (const LiveResult &result : block.results())
+    if (const auto [first, end] = rangeOf(result); first < end) {
+      sums[first] += result.bytes;
+      sums[end] -= result.bytes;
+    }
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  return sums;
+}
+
+/// Returns the number of the op at which results that wait for a later use take
+/// most bytes. Gradients wait for the update and are not counted.
+size_t boundaryOf(mlir::func::FuncOp function, const BlockResults &block) {
+  const std::vector<ArrayRef<int64_t>> states = stateShapes(function);
+  const std::vector<int64_t> waiting =
+      sumsOver(block, [&](const LiveResult &result) {
+        auto type = cast<RankedTensorType>(result.value.getType());
+        const bool isGradient = llvm::is_contained(states, type.getShape());
+        return std::pair(result.producer + 1,
+                         isGradient ? 0 : result.users.back());
+      });
+  return size_t(std::ranges::max_element(waiting) - waiting.begin());
+}
+
+/// Returns the number of operations of `op` on all devices together.
+int64_t workOf(Operation *op) {
+  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+  if (!sharded || dtensor::isFreeToMake(op))
+    return 0;
+  const ShardingRule rule = layoutRule(sharded);
+  return sharded.getCost(rule).total(rule);
+}
+
+/// The cuts of what runs before a boundary.
+class Partition {
+public:
+  Partition(const BlockResults &block, size_t boundary)
+      : block(block), boundary(boundary), waiting(boundary + 1),
+        work(boundary + 1) {
+    crossing = sumsOver(block, [&](const LiveResult &result) {
+      auto end = std::ranges::lower_bound(result.users, boundary);
+      return std::pair(result.producer + 1,
+                       end == result.users.begin() ? 0 : *std::prev(end) + 1);
+    });
+    for (const LiveResult &result : block.results())
+      if (isWaiting(result))
+        waiting[result.producer + 1] += result.bytes;
+    std::partial_sum(waiting.begin(), waiting.end(), waiting.begin());
+    for (size_t number = 0; number < boundary; ++number)
+      work[number + 1] = work[number] + double(workOf(block.op(number)));
+  }
+
+  /// Returns up to `count` parts, with about as many bytes that wait each,
+  /// without those that save nothing or have effects.
+  std::vector<RecomputedPart> parts(size_t count) const;
+
+  /// Returns the saved bytes for each operation of a part.
+  double yieldOf(const RecomputedPart &part) const {
+    return double(part.savedBytes) / (1 + work[part.end] - work[part.first]);
+  }
+
+private:
+  bool isWaiting(const LiveResult &result) const {
+    return result.producer < boundary && result.users.back() >= boundary;
+  }
+  size_t cutNear(size_t part, size_t count) const;
+  int64_t savedBytes(size_t first, size_t end) const;
+  bool hasEffects(size_t first, size_t end) const {
+    for (size_t number = first; number < end; ++number)
+      if (!mlir::isMemoryEffectFree(block.op(number)))
+        return true;
+    return false;
+  }
+
+  const BlockResults &block;
+  size_t boundary;
+  /// Bytes that go from before an op to it or later ones before the boundary.
+  std::vector<int64_t> crossing;
+  /// Bytes that ops before a number compute and ops after the boundary use.
+  std::vector<int64_t> waiting;
+  std::vector<double> work; ///< of the ops before a number
+};
+
+/// Returns the bytes that wait only because ops after the boundary use them.
+int64_t Partition::savedBytes(size_t first, size_t end) const {
+  int64_t bytes = 0;
+  for (const LiveResult &result : block.results())
+    if (isWaiting(result) && first <= result.producer &&
+        result.producer < end &&
+        llvm::none_of(
+            result.users,
+            [&](size_t user) { return user >= end && user < boundary; }))
+      bytes += result.bytes;
+  return bytes;
+}
+
+/// Returns the number of the op before which part `part` of `count` ends: where
+/// fewest bytes cross among those whose share of the bytes that wait is within
+/// half a part of the even share.
+size_t Partition::cutNear(size_t part, size_t count) const {
+  if (part == count)
+    return boundary;
+  const auto share = [&](double parts) {
+    return int64_t(double(waiting.back()) * parts / double(count));
+  };
+  auto rank = [&](size_t number) {
+    return std::pair(crossing[number],
+                     std::abs(waiting[number] - share(double(part))));
+  };
+  size_t best = 0;
+  for (size_t number = 1; number < boundary; ++number)
+    if (share(double(part) - 0.5) <= waiting[number] &&
+        waiting[number] <= share(double(part) + 0.5) &&
+        (best == 0 || rank(number) < rank(best)))
+      best = number;
+  return best;
+}
+
+std::vector<RecomputedPart> Partition::parts(size_t count) const {
+  std::vector<RecomputedPart> found;
+  size_t first = 0;
+  for (size_t part = 1; part <= count; ++part) {
+    const size_t end = cutNear(part, count);
+    if (end <= first)
+      continue;
+    const int64_t bytes = savedBytes(first, end);
+    if (bytes > 0 && !hasEffects(first, end))
+      found.push_back({first, end, bytes,
+                       locationText(block.op(first)->getLoc()) + " to " +
+                           locationText(block.op(end - 1)->getLoc())});
+    first = end;
+  }
+  return found;
+}
+
+/// A `dtensor.case` of one branch that stays a region of its own.
+CaseOp createRegion(OpBuilder &builder, Location location,
+                    ArrayRef<Value> yielded, const Layout &anyLayout) {
+  const Layout scalar = Layout::replicated(anyLayout.mesh(), 0);
+  auto type = RankedTensorType::get(
+      {}, builder.getI32Type(),
+      dtensor::LayoutAttr::get(builder.getContext(), scalar));
+  auto zero = builder.create<dtensor::ConstantOp>(
+      location, type,
+      DenseElementsAttr::get(RankedTensorType::get({}, builder.getI32Type()),
+                             int32_t(0)));
+  auto region = builder.create<CaseOp>(
+      location, mlir::TypeRange(mlir::ValueRange(yielded)), zero, 1u);
+  region->setAttr(dtensor::recomputedAttr, builder.getUnitAttr());
+  return region;
+}
+
+/// The values of one part, before anything is moved.
+struct PartValues {
+  SmallVector<Operation *> ops; ///< of the part, without free ones
+  SmallVector<Value> early; ///< used outside before the boundary, or returned
+  SmallVector<Value> late;  ///< used after the boundary only
+  Operation *firstUser = nullptr; ///< of the late values
+};
+
+PartValues valuesOf(const BlockResults &block, const RecomputedPart &part,
+                    size_t boundary) {
+  PartValues values;
+  size_t firstUser = block.size();
+  for (size_t number = part.first; number < part.end; ++number) {
+    Operation *op = block.op(number);
+    if (dtensor::isFreeToMake(op))
+      continue;
+    values.ops.push_back(op);
+    for (Value result : op->getResults()) {
+      size_t first = block.size();
+      bool isReturned = false, isGiven = false;
+      for (const OpOperand &use : result.getUses()) {
+        const size_t user = block.userOf(use);
+        isReturned |= user + 1 == block.size();
+        isGiven |= user >= part.end && user < boundary;
+        if (user >= boundary)
+          first = std::min(first, user);
+      }
+      if (isReturned || isGiven)
+        values.early.push_back(result);
+      else if (first < block.size()) {
+        values.late.push_back(result);
+        firstUser = std::min(firstUser, first);
+      }
+    }
+  }
+  if (firstUser < block.size())
+    values.firstUser = block.op(firstUser);
+  return values;
+}
+
+/// Returns the ops of the part that the late values are computed from.
+SmallVector<Operation *> opsBehind(const PartValues &values) {
+  llvm::DenseSet<Operation *> needed;
+  for (Value value : values.late)
+    needed.insert(value.getDefiningOp());
+  SmallVector<Operation *> ops;
+  for (Operation *op : llvm::reverse(values.ops)) {
+    if (!needed.contains(op))
+      continue;
+    ops.push_back(op);
+    for (Value used : usedValues(op))
+      if (Operation *producer = used.getDefiningOp())
+        needed.insert(producer);
+  }
+  std::ranges::reverse(ops);
+  return ops;
+}
+
+/// Puts a copy of what the late values need before their first user.
+void computeLate(const PartValues &values) {
+  OpBuilder builder(values.firstUser);
+  const Location location = values.ops.front()->getLoc();
+  CaseOp region = createRegion(builder, location, values.late,
+                               *givenLayout(values.late.front().getType()));
+  builder.setInsertionPointToEnd(&region.getBranches()[0].front());
+  mlir::IRMapping copies;
+  for (Operation *op : opsBehind(values))
+    builder.clone(*op, copies);
+  SmallVector<Value> yielded;
+  for (auto [value, result] :
+       llvm::zip_equal(values.late, region.getResults())) {
+    yielded.push_back(copies.lookup(value));
+    Value(value).replaceUsesWithIf(result, [&](OpOperand &use) {
+      return region->isBeforeInBlock(
+          region->getBlock()->findAncestorOpInBlock(*use.getOwner()));
+    });
+  }
+  builder.create<dtensor::YieldOp>(location, yielded);
+}
+
+/// Moves the ops of the part into a region at its end.
+void computeEarly(const PartValues &values) {
+  OpBuilder builder(values.ops.back()->getContext());
+  builder.setInsertionPointAfter(values.ops.back());
+  const Location location = values.ops.front()->getLoc();
+  CaseOp region = createRegion(builder, location, values.early,
+                               *givenLayout(values.early.front().getType()));
+  Block &body = region.getBranches()[0].front();
+  for (Operation *op : values.ops)
+    op->moveBefore(&body, body.end());
+  for (auto [value, result] :
+       llvm::zip_equal(values.early, region.getResults()))
+    Value(value).replaceUsesWithIf(result, [&](OpOperand &use) {
+      return !region->isProperAncestor(use.getOwner());
+    });
+  builder.setInsertionPointToEnd(&body);
+  builder.create<dtensor::YieldOp>(location, values.early);
+}
+
+/// Prices a copy of the function with the parts computed again.
+FailureOr<LayoutPrice> priceOf(mlir::func::FuncOp function,
+                               const MachineModel &machine,
+                               const Recomputation &recomputation) {
+  mlir::OwningOpRef<mlir::func::FuncOp> copy = function.clone();
+  recompute(*copy, recomputation);
+  FunctionGraph nodes;
+  if (failed(nodes.build(*copy)))
+    return failure();
+  return priceLayouts(nodes.graph, machine);
+}
+
+/// Looks for the fewest parts of a partition that bring the peak to `most`.
+class RecomputationSearch {
+public:
+  RecomputationSearch(mlir::func::FuncOp function, const MachineModel &machine,
+                      int64_t most)
+      : function(function), machine(machine), most(most), block(function),
+        boundary(boundaryOf(function, block)), partition(block, boundary) {}
+
+  FailureOr<Recomputation> run() {
+    if (failed(consider({})) || best->peak <= most)
+      return *best;
+    for (size_t count = 1; count <= mostParts && 2 * count <= boundary;
+         count += 1 + count / 2)
+      if (failed(searchAmong(partition.parts(count))))
+        return failure();
+    return *best;
+  }
+
+private:
+  static constexpr size_t mostParts = 200;
+
+  /// Bisects the number of parts, the ones with the largest yields first.
+  LogicalResult searchAmong(std::vector<RecomputedPart> parts) {
+    std::ranges::stable_sort(
+        parts, std::ranges::greater(),
+        [&](const RecomputedPart &part) { return partition.yieldOf(part); });
+    size_t low = 1, high = parts.size();
+    while (low <= high) {
+      const size_t count = (low + high) / 2;
+      FailureOr<int64_t> peak =
+          consider({parts.begin(), parts.begin() + ptrdiff_t(count)});
+      if (failed(peak))
+        return failure();
+      if (*peak <= most)
+        high = count - 1;
+      else
+        low = count + 1;
+    }
+    return success();
+  }
+
+  /// Prices the parts, keeps them if they are the best ones so far, and returns
+  /// their peak.
+  FailureOr<int64_t> consider(std::vector<RecomputedPart> parts) {
+    std::ranges::sort(parts, {}, &RecomputedPart::first);
+    Recomputation candidate{boundary, std::move(parts)};
+    FailureOr<LayoutPrice> price = priceOf(function, machine, candidate);
+    if (failed(price))
+      return failure();
+    candidate.time = price->cost.cost;
+    candidate.peak = price->peak;
+    const int64_t peak = candidate.peak;
+    auto rank = [this](const Recomputation &choice) {
+      const int64_t excess = std::max<int64_t>(choice.peak - most, 0);
+      return std::tuple(excess, choice.time, choice.peak);
+    };
+    if (!best || rank(candidate) < rank(*best))
+      best = std::move(candidate);
+    return peak;
+  }
+
+  mlir::func::FuncOp function;
+  const MachineModel &machine;
+  int64_t most;
+  BlockResults block;
+  size_t boundary;
+  Partition partition;
+  std::optional<Recomputation> best;
+};
+
+} // namespace
+
+FailureOr<Recomputation> findRecomputation(mlir::func::FuncOp function,
+                                           const MachineModel &machine,
+                                           int64_t most) {
+  return RecomputationSearch(function, machine, most).run();
+}
+
+void recompute(mlir::func::FuncOp function,
+               const Recomputation &recomputation) {
+  const BlockResults block(function);
+  std::vector<PartValues> parts;
+  for (const RecomputedPart &part : recomputation.parts)
+    parts.push_back(valuesOf(block, part, recomputation.boundary));
+  for (const PartValues &values : parts) {
+    if (values.late.empty())
+      continue;
+    computeLate(values);
+    if (!values.early.empty())
+      computeEarly(values);
+    else
+      for (Operation *op : llvm::reverse(values.ops))
+        op->erase();
+  }
+}
+
+} // namespace meshloom
