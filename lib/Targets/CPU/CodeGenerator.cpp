@@ -3,6 +3,7 @@
 #include "CodeGenerator.h"
 
 #include "MaskedLoops.h"
+#include "VectorLoops.h"
 #include "meshloom/Core/Timing.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -177,21 +178,21 @@ makeTargetMachine(CodegenMode mode) {
 /// they are unrolled.
 static std::string loopPipeline(LoopKind kind) {
   if (kind == LoopKind::Whole)
-    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+    return "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
            "instcombine<no-verify-fixpoint>,"
            "loop-mssa(loop-rotate,licm),simplifycfg,"
            "loop(loop-idiom,indvars),"
            "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,"
            "loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
            "slp-vectorizer,instcombine<no-verify-fixpoint>,"
-           "loop-mssa(licm),simplifycfg,loop-simplify)";
-  return std::string("function(early-cse,simplifycfg,"
+           "loop-mssa(licm),simplifycfg,loop-simplify";
+  return std::string("early-cse,simplifycfg,"
                      "loop-mssa(loop-rotate,licm),"
                      "loop(loop-idiom,indvars,loop-unroll-full),"
                      "loop-vectorize,slp-vectorizer,"
                      "instcombine<no-verify-fixpoint>,early-cse,") +
          (kind == LoopKind::Tiled ? "loop-unroll<O2>," : "") +
-         "sroa,loop-mssa(licm),simplifycfg,loop-simplify)";
+         "sroa,loop-mssa(licm),simplifycfg,loop-simplify";
 }
 
 namespace {
@@ -331,7 +332,9 @@ public:
         tune(function);
       if (canMask())
         requestMasks(module);
-      pipelines[size_t(kernel.loops)].run(module, modules);
+      for (llvm::Function &function : module)
+        if (!function.isDeclaration())
+          optimize(function, kernel.loops);
       branchAroundMasks(module);
       loops.clear();
       functions.clear();
@@ -358,15 +361,35 @@ private:
     builder.crossRegisterProxies(loops, functions, graph, modules);
     if (mode == CodegenMode::Quick) {
       // These passes shrink the code, so that all later passes have less to do.
-      for (llvm::ModulePassManager &pipeline : pipelines)
+      for (llvm::FunctionPassManager &pipeline : pipelines)
         llvm::cantFail(builder.parsePassPipeline(
-            pipeline, "function(sroa<modify-cfg>,early-cse,"
-                      "instcombine<no-verify-fixpoint>,simplifycfg)"));
+            pipeline, "sroa<modify-cfg>,early-cse,"
+                      "instcombine<no-verify-fixpoint>,simplifycfg"));
       return;
     }
-    for (LoopKind kind : {LoopKind::Plain, LoopKind::Tiled, LoopKind::Whole})
+    llvm::cantFail(builder.parsePassPipeline(
+        beforeVectors, "sroa<modify-cfg>,early-cse,simplifycfg"));
+    llvm::cantFail(builder.parsePassPipeline(
+        afterVectors,
+        "early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify"));
+    for (LoopKind kind :
+         {LoopKind::Plain, LoopKind::Mixed, LoopKind::Tiled, LoopKind::Whole})
       llvm::cantFail(builder.parsePassPipeline(pipelines[size_t(kind)],
                                                loopPipeline(kind)));
+  }
+
+  /// Makes vectors of the loops of a kernel, and runs LLVM's vectoriser where
+  /// it may make vectors of more.
+  void optimize(llvm::Function &function, LoopKind kind) {
+    bool isLeft = true;
+    if (mode != CodegenMode::Quick && kind == LoopKind::Plain) {
+      beforeVectors.run(function, functions);
+      isLeft = makeVectorLoops(
+          function, functions.getResult<llvm::LoopAnalysis>(function),
+          functions.getResult<llvm::TargetIRAnalysis>(function));
+      functions.clear();
+    }
+    (isLeft ? pipelines[size_t(kind)] : afterVectors).run(function, functions);
   }
 
   /// Returns whether loads and stores of all types can have a mask.
@@ -395,7 +418,9 @@ private:
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  std::array<llvm::ModulePassManager, 3> pipelines; ///< by LoopKind
+  std::array<llvm::FunctionPassManager, 4> pipelines; ///< by LoopKind
+  /// The passes around makeVectorLoops, where LLVM's vectoriser need not run.
+  llvm::FunctionPassManager beforeVectors, afterVectors;
   /// Where the back end writes to: made once, it serves all kernels.
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream object{bytes};

@@ -10,6 +10,7 @@
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/KernelLowering.h"
+#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -51,6 +52,21 @@ public:
 };
 } // namespace
 
+static LoopKind loopKindOf(spmd::KernelOp kernel) {
+  const LoopOrder order = loopOrder(kernel);
+  if (order.tiled >= 0)
+    return LoopKind::Tiled;
+  const bool notes = kernel
+                         ->walk([](Operation *op) {
+                           return losesHugeArguments(op)
+                                      ? mlir::WalkResult::interrupt()
+                                      : mlir::WalkResult::advance();
+                         })
+                         .wasInterrupted();
+  return notes || order.crossed >= 0 || order.writtenOut > 0 ? LoopKind::Mixed
+                                                             : LoopKind::Plain;
+}
+
 /// `item` in LLVM IR.
 static Result<KernelModule> translate(const KernelToCompile &item,
                                       const KernelLowering &lowering) {
@@ -66,8 +82,7 @@ static Result<KernelModule> translate(const KernelToCompile &item,
   } else {
     auto kernel = cast<spmd::KernelOp>(item.kernel);
     emitKernel(kernel, item.symbol, *code);
-    if (loopOrder(kernel).tiled >= 0)
-      kernelModule.loops = LoopKind::Tiled;
+    kernelModule.loops = loopKindOf(kernel);
   }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");

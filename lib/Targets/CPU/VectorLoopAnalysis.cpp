@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the loops of which vectors can be made without a look at what it would
+// cost: elements side by side, and reductions in any order.
+#include "VectorLoop.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace meshloom;
+using llvm::RecurKind;
+
+/// Instructions of a body that is written out only once.
+static constexpr size_t longVectorBody = 32;
+/// Instructions of all copies of a short body in one iteration.
+static constexpr size_t unrolledBody = 24;
+static constexpr unsigned mostCopies = 4;
+
+bool VectorLoop::findCount() {
+  using namespace llvm::PatternMatch;
+  body = loop.getLoopLatch();
+  if (loop.getNumBlocks() != 2 || !body || body == header)
+    return false;
+  auto *branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
+  auto *compare = branch && branch->isConditional()
+                      ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
+                      : nullptr;
+  if (!compare || !compare->hasOneUse() || branch->getSuccessor(0) != body ||
+      compare->getPredicate() != llvm::CmpInst::ICMP_SLT)
+    return false;
+  exit = branch->getSuccessor(1);
+  index = llvm::dyn_cast<llvm::PHINode>(compare->getOperand(0));
+  count = compare->getOperand(1);
+  if (!index || index->getParent() != header || !loop.isLoopInvariant(count) ||
+      index->getNumIncomingValues() != 2 || !index->getType()->isIntegerTy(64))
+    return false;
+  next =
+      llvm::dyn_cast<llvm::Instruction>(index->getIncomingValueForBlock(body));
+  const unsigned outside = index->getIncomingBlock(0) == body ? 1 : 0;
+  return next && next->hasOneUse() &&
+         match(next, m_c_Add(m_Specific(index), m_One())) &&
+         match(index->getIncomingValue(outside), m_Zero()) &&
+         compare->getNextNode() == branch;
+}
+
+/// The kind of reduction that `update` is, of any order of terms.
+static RecurKind kindOf(llvm::Instruction &update) {
+  using llvm::Instruction;
+  switch (update.getOpcode()) {
+  case Instruction::FAdd:
+    return update.hasAllowReassoc() ? RecurKind::FAdd : RecurKind::None;
+  case Instruction::FMul:
+    return update.hasAllowReassoc() ? RecurKind::FMul : RecurKind::None;
+  case Instruction::Add:
+    return RecurKind::Add;
+  case Instruction::Mul:
+    return RecurKind::Mul;
+  case Instruction::And:
+    return RecurKind::And;
+  case Instruction::Or:
+    return RecurKind::Or;
+  default:
+    break;
+  }
+  auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&update);
+  switch (call ? call->getIntrinsicID() : llvm::Intrinsic::not_intrinsic) {
+  case llvm::Intrinsic::smax:
+    return RecurKind::SMax;
+  case llvm::Intrinsic::smin:
+    return RecurKind::SMin;
+  case llvm::Intrinsic::umax:
+    return RecurKind::UMax;
+  case llvm::Intrinsic::umin:
+    return RecurKind::UMin;
+  case llvm::Intrinsic::maximum:
+    return RecurKind::FMaximum;
+  case llvm::Intrinsic::minimum:
+    return RecurKind::FMinimum;
+  default:
+    return RecurKind::None;
+  }
+}
+
+bool VectorLoop::mustStayInOrder(llvm::PHINode &state) const {
+  auto *update = llvm::dyn_cast_or_null<llvm::Instruction>(
+      loop.getLoopLatch() ? state.getIncomingValueForBlock(loop.getLoopLatch())
+                          : nullptr);
+  return state.getType()->isFloatingPointTy() && update &&
+         kindOf(*update) == RecurKind::None;
+}
+
+bool VectorLoop::addState(llvm::PHINode &state) {
+  auto *update =
+      llvm::dyn_cast<llvm::Instruction>(state.getIncomingValueForBlock(body));
+  if (!update || update->getParent() != body)
+    return false;
+  const RecurKind kind = kindOf(*update);
+  const bool isDirect = llvm::is_contained(update->operand_values(), &state);
+  unsigned users = 0;
+  for (llvm::User *user : state.users())
+    users += loop.contains(llvm::cast<llvm::Instruction>(user));
+  if (kind == RecurKind::None || !isDirect || users != 1 ||
+      !update->hasOneUse())
+    return false;
+  reductions.push_back({&state, update, kind});
+  return true;
+}
+
+bool VectorLoop::addAccess(llvm::Instruction &access) {
+  auto *load = llvm::dyn_cast<llvm::LoadInst>(&access);
+  auto *store = llvm::dyn_cast<llvm::StoreInst>(&access);
+  if (!(load ? load->isSimple() : store && store->isSimple()))
+    return false;
+  llvm::Value *pointer = llvm::getLoadStorePointerOperand(&access);
+  llvm::Type *type = llvm::getLoadStoreType(&access);
+  if (!type->isIntegerTy() && !type->isFloatingPointTy())
+    return false;
+  if (isUniform(pointer)) {
+    if (store)
+      return false;
+    uniform.insert(&access);
+    uniformInstructions.push_back(&access);
+    return true;
+  }
+  auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+  if (!address || address->getNumIndices() != 1 ||
+      !isUniform(address->getPointerOperand()) ||
+      *address->idx_begin() != index || address->getSourceElementType() != type)
+    return false;
+  const llvm::Align alignment = llvm::getLoadStoreAlignment(&access);
+  hasMasks &= load ? target.isLegalMaskedLoad(type, alignment)
+                   : target.isLegalMaskedStore(type, alignment);
+  // The loop with a mask loads first and stores last.
+  if (load && !accesses.empty() && llvm::isa<llvm::StoreInst>(accesses.back()))
+    return false;
+  accesses.push_back(&access);
+  instructions.push_back(&access);
+  return true;
+}
+
+bool VectorLoop::addInstruction(llvm::Instruction &instruction) {
+  if (instruction.mayReadOrWriteMemory() &&
+      !llvm::isa<llvm::CallInst>(instruction))
+    return addAccess(instruction);
+  if (auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+      address && !isUniform(*address->idx_begin()))
+    // Its users compute it.
+    return llvm::all_of(instruction.users(), [&](llvm::User *user) {
+      return llvm::getLoadStorePointerOperand(user) == &instruction;
+    });
+  if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      call && (!llvm::isa<llvm::IntrinsicInst>(call) ||
+               !llvm::isTriviallyVectorizable(call->getIntrinsicID())))
+    return false;
+  llvm::Type *type = instruction.getType();
+  if (llvm::all_of(instruction.operand_values(),
+                   [&](llvm::Value *operand) { return isUniform(operand); }) &&
+      !instruction.isIntDivRem()) {
+    uniform.insert(&instruction);
+    uniformInstructions.push_back(&instruction);
+    return true;
+  }
+  if (!type->isIntegerTy() && !type->isFloatingPointTy())
+    return false;
+  if (!llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst,
+                 llvm::CmpInst, llvm::SelectInst, llvm::FreezeInst,
+                 llvm::CallInst>(instruction))
+    return false;
+  // A lane that the mask leaves out may divide by zero.
+  hasMasks &= !instruction.isIntDivRem();
+  usesIndex |= llvm::is_contained(instruction.operand_values(), index);
+  instructions.push_back(&instruction);
+  return true;
+}
+
+bool VectorLoop::mayConflict() const {
+  for (llvm::Instruction *store : accesses) {
+    if (!llvm::isa<llvm::StoreInst>(store))
+      continue;
+    llvm::Value *pointer = llvm::getLoadStorePointerOperand(store);
+    auto conflicts = [&](llvm::Instruction *other) {
+      llvm::Value *place = llvm::getLoadStorePointerOperand(other);
+      if (!place || other == store || place == pointer)
+        return false;
+      llvm::Value *object = llvm::getUnderlyingObject(pointer);
+      llvm::Value *otherObject = llvm::getUnderlyingObject(place);
+      return object == otherObject || !llvm::isIdentifiedObject(object) ||
+             !llvm::isIdentifiedObject(otherObject);
+    };
+    if (llvm::any_of(accesses, conflicts) ||
+        llvm::any_of(uniformInstructions, conflicts))
+      return true;
+  }
+  return false;
+}
+
+bool VectorLoop::isLong() const {
+  return instructions.size() >= longVectorBody;
+}
+
+bool VectorLoop::gainsFromOneCopy() const {
+  auto isNarrow = [](llvm::Instruction *access) {
+    return llvm::getLoadStoreType(access)->getScalarSizeInBits() < 32;
+  };
+  return llvm::none_of(accesses, isNarrow) &&
+         llvm::any_of(reductions, [](const Reduction &reduction) {
+           return reduction.state->getType()->isFloatingPointTy();
+         });
+}
+
+bool VectorLoop::onlyMoves() const {
+  return reductions.empty() && instructions.size() == accesses.size() &&
+         accesses.size() <= 2 &&
+         llvm::none_of(accesses, [](llvm::Instruction *access) {
+           return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(
+               llvm::getLoadStorePointerOperand(access)));
+         });
+}
+
+void VectorLoop::chooseLanes() {
+  unsigned widest = 8;
+  auto add = [&](llvm::Type *type) {
+    widest = std::max<unsigned>(widest, type->getScalarSizeInBits());
+  };
+  for (llvm::Instruction *instruction : accesses)
+    add(llvm::getLoadStoreType(instruction));
+  for (llvm::Instruction *instruction : instructions)
+    if (instruction->getType()->isFloatingPointTy())
+      add(instruction->getType());
+  for (const Reduction &reduction : reductions)
+    add(reduction.state->getType());
+  registerBits =
+      target
+          .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+          .getFixedValue();
+  lanes = std::max(1U, registerBits / widest);
+  if (hasMasks && isLong()) {
+    copies = 0;
+    return;
+  }
+  copies = 1;
+  while (copies < mostCopies &&
+         2 * copies * instructions.size() <= unrolledBody)
+    copies *= 2;
+}
+
+Verdict VectorLoop::analyse() {
+  for (Block *block : loop.blocks())
+    for (llvm::Instruction &instruction : *block)
+      if (instruction.getType()->isVectorTy())
+        return Verdict::LeaveAsIs;
+  for (llvm::PHINode &state : header->phis())
+    if (mustStayInOrder(state))
+      return Verdict::LeaveAsIs;
+  if (!findCount())
+    return Verdict::Unknown;
+  for (llvm::PHINode &state : header->phis())
+    if (&state != index && !addState(state))
+      return Verdict::Unknown;
+  if (&*header->getFirstNonPHIIt() != header->getTerminator()->getPrevNode())
+    return Verdict::Unknown;
+  for (llvm::Instruction &instruction : *body)
+    if (&instruction != next && !instruction.isTerminator() &&
+        !addInstruction(instruction))
+      return Verdict::Unknown;
+  const bool hasOutsideUser =
+      llvm::any_of(index->users(), [&](llvm::User *user) {
+        return !loop.contains(llvm::cast<llvm::Instruction>(user));
+      });
+  if (hasOutsideUser || instructions.empty() || mayConflict())
+    return Verdict::Unknown;
+  if (onlyMoves())
+    return Verdict::Unknown;
+  if (isLong() && !gainsFromOneCopy())
+    return Verdict::Unknown;
+  chooseLanes();
+  return lanes < 2 ? Verdict::Unknown : Verdict::Vectors;
+}
