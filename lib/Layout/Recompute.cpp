@@ -11,6 +11,7 @@
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
+#include "meshloom/Dialect/DTensor/Inlined.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/Recompute.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
@@ -245,6 +246,7 @@ CaseOp createRegion(OpBuilder &builder, Location location,
   auto region = builder.create<CaseOp>(
       location, mlir::TypeRange(mlir::ValueRange(yielded)), zero, 1u);
   region->setAttr(dtensor::recomputedAttr, builder.getUnitAttr());
+  region->setAttr(dtensor::inlinedAttr, builder.getUnitAttr());
   return region;
 }
 

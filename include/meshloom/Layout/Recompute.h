@@ -44,7 +44,8 @@ FailureOr<Recomputation> findRecomputation(mlir::func::FuncOp function,
 /// Computes the parts again: the ops of a part move into a region that gives
 /// only what is used before the boundary, and a copy of those that the other
 /// results need is put before the first use of one of these. Both are
-/// `dtensor.case`s with `dtensor.recomputed`, which no pass merges.
+/// `dtensor.case`s with `dtensor.recomputed`, which no pass merges, and with
+/// `dtensor.inlined`.
 void recompute(mlir::func::FuncOp function, const Recomputation &recomputation);
 
 } // namespace meshloom

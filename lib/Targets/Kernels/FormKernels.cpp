@@ -19,7 +19,7 @@
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
-#include "meshloom/Dialect/DTensor/Recompute.h"
+#include "meshloom/Dialect/DTensor/Inlined.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -406,12 +406,12 @@ private:
   SmallVector<std::pair<Value, Value>> replacements;
 };
 
-/// Replaces regions that are computed again by their ops. CSE and the forming
-/// of kernels, which would merge these with ops outside, are over.
-void inlineRecomputed(mlir::func::FuncOp func) {
+/// Replaces regions that end here by their ops. CSE and the forming of kernels,
+/// which would merge these with ops outside, are over.
+void inlineRegions(mlir::func::FuncOp func) {
   SmallVector<CaseOp> regions;
   func.walk([&](CaseOp op) {
-    if (op->hasAttr(recomputedAttr))
+    if (op->hasAttr(inlinedAttr))
       regions.push_back(op);
   });
   for (CaseOp region : regions) {
@@ -458,7 +458,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       return signalPassFailure();
     findMaskedProducts(func);
     hoistConstants(func);
-    inlineRecomputed(func);
+    inlineRegions(func);
     // Loops that nothing uses any more are gone, with their blocks.
     blocks = runBlocks(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
