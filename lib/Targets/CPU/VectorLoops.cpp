@@ -21,6 +21,7 @@
 
 #include "VectorLoop.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -128,6 +129,11 @@ void VectorLoop::access(llvm::Instruction &instruction, llvm::Value *first,
                                      scalar(address->getPointerOperand()),
                                      first, "", address->isInBounds());
   const llvm::Align alignment = llvm::getLoadStoreAlignment(&instruction);
+  // A load with a mask waits for a store with one before it. Arrays on the
+  // stack have places for whole vectors.
+  if (llvm::isa<llvm::AllocaInst>(
+          llvm::getUnderlyingObject(address->getPointerOperand())))
+    mask = nullptr;
   if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
     llvm::Value *value = vector(store->getValueOperand(), vectors);
     if (mask)
