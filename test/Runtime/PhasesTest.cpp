@@ -519,7 +519,7 @@ TEST(PhasesTest, LargeProductsHaveFewAddends) {
     EXPECT_TRUE(graph) << graph.error().message();
     return graph->works.at(0);
   };
-  const Work large = product(1024, 768, 768), small = product(16, 32, 1 << 16);
+  const Work large = workOf(1024, 768, 768), small = workOf(16, 32, 1 << 16);
   EXPECT_EQ(large.addendLoop, -1);
   EXPECT_FALSE(large.grids.empty());
   EXPECT_EQ(small.addendLoop, 2);

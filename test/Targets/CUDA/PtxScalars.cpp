@@ -341,7 +341,7 @@ std::optional<uint64_t> evaluate(const Instruction &instruction,
   if (instruction.type.kind != TypeKind::Float)
     return ofIntegers(instruction, operands);
   if (instruction.type.bits == 16) { // in f64, and rounded
-    Operands wide = operands;
+    OperandBits wide = operands;
     for (uint64_t &operand : wide)
       operand = std::bit_cast<uint64_t>(asDouble(instruction.type, operand));
     const uint64_t value = ofFloats<double, uint64_t>(instruction, wide);
