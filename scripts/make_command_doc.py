@@ -22,7 +22,8 @@ TOOLS = {
     "mnist_mlp": "The tutorial: trains an MLP on digits ([GettingStarted.md](GettingStarted.md)).",
 }
 # Options of ours among the hundreds that every tool like mlir-opt has.
-OPT_OPTIONS = ("--explain", "--function=", "--machine=", "--target=", "--timing", "--tpu-library=", "--version", "-o ")
+OPT_OPTIONS = ("--auto-layout", "--contract=", "--emit-portable-artifact", "--explain", "--function=", "--machine=", "--mesh=", "--predict",
+               "--suggest", "--target=", "--timing", "--tpu-library=", "--update-contract", "--version", "--what-if=", "-o ")
 
 
 def run(tool, *arguments):
