@@ -34,7 +34,8 @@ STAGES = {
 BOUND = 1.3
 # FormKernels looks for dependences among 4,096 ops at most, which programs of
 # more than that reach everywhere and smaller ones do not.
-BOUNDS = {("blocks", "FormKernels"): 2}
+# Phases that take little time, as those of few layers, are cut into fewer chunks.
+BOUNDS = {("blocks", "FormKernels"): 2, ("matmuls", "place"): 2}
 # Fewer instructions than this say nothing.
 LEAST = 200_000
 
