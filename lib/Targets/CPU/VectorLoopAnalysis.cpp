@@ -275,5 +275,9 @@ Verdict VectorLoop::analyse() {
   if (isLong() && !gainsFromOneCopy())
     return Verdict::Unknown;
   chooseLanes();
-  return lanes < 2 ? Verdict::Unknown : Verdict::Vectors;
+  // LLVM counts in the type that narrow elements are compared with, and needs
+  // no vectors of indices of 64 bits.
+  const bool hasNarrowLanes = lanes * 64 > registerBits;
+  return lanes < 2 || (usesIndex && hasNarrowLanes) ? Verdict::Unknown
+                                                    : Verdict::Vectors;
 }
