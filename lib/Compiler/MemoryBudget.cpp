@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <optional>
 
 namespace meshloom {
 

@@ -22,7 +22,7 @@ namespace {
 /// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
-/// Whether updates are summed in a type that rounds less (SumOfUpdates.h).
+/// Says whether updates are summed in a type that rounds less (SumOfUpdates.h).
 template <typename By, typename T> inline constexpr bool isSumOfUpdates = false;
 template <typename T>
 inline constexpr bool isSumOfUpdates<CombineBy<ReduceKind::Sum>, T> =

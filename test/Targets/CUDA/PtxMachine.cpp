@@ -20,8 +20,8 @@ namespace meshloom::ptx {
 static constexpr uint32_t severalThreads = ~uint32_t(0),
                           severalBlocks = severalThreads - 1;
 
-/// Whether nothing orders an access of this launch in the phase `earlier`, by
-/// another thread, before those in `phase`.
+/// Says whether nothing orders an access of this launch in the phase `earlier`,
+/// by another thread, before those in `phase`.
 static bool isUnordered(uint32_t earlier, Phase phase) {
   return earlier >= phase.launch &&
          (earlier < phase.block || earlier == phase.now);

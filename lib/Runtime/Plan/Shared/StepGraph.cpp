@@ -313,9 +313,9 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
     return ok.error();
   if (!findGrids(step, chunks, work))
     keepThinSide(step, work);
-  if (const int64_t most = efficientChunks(step, chunks, work);
-      work.mostChunks == 0 && most < chunks)
-    work.mostChunks = most;
+  if (work.mostChunks == 0)
+    if (const int64_t most = efficientChunks(step, chunks, work); most < chunks)
+      work.mostChunks = most;
   double iterations = 1;
   for (int64_t extent : work.extents)
     iterations *= double(extent);
