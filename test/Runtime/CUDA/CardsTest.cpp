@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs on several cards of the stand-in driver: exchanges by the host, by
 // copies between peers and by the stand-in NCCL.
+#include "../../../lib/Runtime/Backends/CUDA/NCCL.h"
 #include "CUDATest.h"
 
 #include "meshloom/Runtime/Communicator.h"
@@ -184,6 +185,57 @@ func.func @main(%x: tensor<2x4x6xf32, #full>) -> tensor<2x4x6xf32, #cut> {
   EXPECT_EQ(floats(results->front().toHost()), values);
   EXPECT_EQ(standInCalls("cuMemcpy3DAsync"), 2);
   EXPECT_EQ(standInCalls("cuMemcpyDtoDAsync"), 0);
+  EXPECT_STREQ(standInFault(), "");
+}
+
+// Two clients ask their cards in opposite orders: neither's transfer holds up a
+// card for ever.
+TEST_F(CardsTest, TransfersOfTwoClientsHaveOneOrderOnAllCards) {
+  begin("gpus=2,patience=2000");
+  const cuda::Driver &driver =
+      *cuda::Driver::load(MESHLOOM_STANDIN_PATH).value_or_throw();
+  const cuda::NCCL &library =
+      *cuda::NCCL::load(MESHLOOM_STANDIN_NCCL_PATH).value_or_throw();
+  std::vector<std::shared_ptr<cuda::Card>> cards;
+  std::vector<plan::Block> blocks;
+  for (int c : {0, 1}) {
+    cards.push_back(cuda::Card::open(driver, c, 0).value_or_throw());
+    blocks.push_back(cards.back()->allocate(4).value_or_throw());
+  }
+  std::vector<std::vector<std::unique_ptr<cuda::CardLink>>> clients(2);
+  for (auto &links : clients) {
+    const auto order = std::make_shared<cuda::TransferOrder>(2);
+    const auto transports = makeInProcessTransports(2);
+    for (size_t c : {0, 1})
+      links.push_back(cuda::makeNCCLLink(
+          library, cards[c], std::make_shared<Communicator>(transports[c]),
+          order));
+  }
+  auto ask = [&](size_t client, size_t card, uint64_t number) {
+    return std::async(std::launch::async, [&, client, card, number] {
+      const std::array<int, 2> group{0, 1};
+      return clients[client][card]->allReduce(
+          group, DType::I32, ReduceKind::Sum, blocks[card].get(), 1,
+          {number, std::nullopt});
+    });
+  };
+  for (size_t client : {0, 1}) { // NCCL's communicators
+    auto first = ask(client, 0, 0), second = ask(client, 1, 0);
+    EXPECT_TRUE(first.get());
+    EXPECT_TRUE(second.get());
+  }
+  std::vector<std::future<Status>> asked;
+  asked.push_back(ask(0, 0, 2));
+  EXPECT_TRUE(asked[0].get());
+  asked[0] = ask(1, 1, 2);
+  // Without an order the card is asked within this time.
+  asked[0].wait_for(std::chrono::milliseconds(20));
+  asked.push_back(ask(0, 1, 2));
+  asked.push_back(ask(1, 0, 2));
+  for (auto &outcome : asked)
+    EXPECT_TRUE(outcome.get());
+  for (const auto &card : cards)
+    EXPECT_TRUE(card->synchronize());
   EXPECT_STREQ(standInFault(), "");
 }
 

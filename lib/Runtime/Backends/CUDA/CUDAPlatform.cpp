@@ -334,7 +334,8 @@ Cards::clientOfProcess(std::shared_ptr<Card> card,
                              processes.rank(), statement, statements->front()));
   std::shared_ptr<CardLink> link;
   if (*library && isCommon)
-    link = makeNCCLLink(**library, card, processes.communicator());
+    link = makeNCCLLink(**library, card, processes.communicator(),
+                        /*order=*/nullptr);
   return std::shared_ptr<Client>(
       std::make_shared<CUDAClient>(std::move(card), logical, options.graphsFrom,
                                    processes.communicator(), std::move(link)));
@@ -350,8 +351,9 @@ Cards::links(std::span<const std::shared_ptr<Card>> used,
   if (!library)
     return library.error();
   if (*library) {
+    const auto order = std::make_shared<TransferOrder>(int(used.size()));
     for (size_t i = 0; i < used.size(); ++i)
-      links[i] = makeNCCLLink(**library, used[i], messages[i]);
+      links[i] = makeNCCLLink(**library, used[i], messages[i], order);
     return links;
   }
   for (size_t i = 0; i < used.size(); ++i) {

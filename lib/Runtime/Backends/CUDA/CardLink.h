@@ -12,7 +12,8 @@
 namespace meshloom::cuda {
 
 /// The cards are ranks of a communicator, by which hosts agree on transfers.
-/// All of them ask for the same exchanges in one order. Memory has to last
+/// All of them ask for the same exchanges in one order, also for those in which
+/// they send and receive nothing. Memory has to last
 /// until the work has been done.
 class CardLink {
 public:
@@ -42,7 +43,8 @@ public:
                           Messages messages) = 0;
   /// Returns whether allReduce takes these.
   virtual bool reduces(DType, ReduceKind) const { return false; }
-  /// Combines the `count` elements of all ranks of `group` on each of them.
+  /// Combines the `count` elements of all ranks of `group` on each of them. All
+  /// ranks ask for it at one time, each for its group.
   virtual Status allReduce(std::span<const int> group, DType type,
                            ReduceKind kind, char *data, int64_t count,
                            Messages messages);

@@ -147,14 +147,11 @@ Status DeviceExchange::pack(const Memory &memory) const {
 
 Status DeviceExchange::begin(const Memory &memory,
                              CardLink::Messages messages) const {
-  if (isSum()) {
-    if (layout.whole == 0)
-      return Success();
+  if (isSum())
     return reducesInLink()
                ? link.allReduce(layout.move.group, layout.type, layout.reduce,
                                 memory.to, layout.whole, messages)
                : sum(memory, messages);
-  }
   if (Status ok = pack(memory); !ok)
     return ok;
   std::vector<CardLink::Outgoing> outgoing;

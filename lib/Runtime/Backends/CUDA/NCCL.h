@@ -4,6 +4,7 @@
 
 #include "CardLink.h"
 #include "NCCLFacts.h"
+#include "TransferOrder.h"
 
 namespace meshloom::cuda {
 
@@ -26,9 +27,11 @@ private:
   static Result<const NCCL *> open(const std::string &path);
 };
 
-/// A link of cards by NCCL, in one process or in several.
+/// A link of cards by NCCL. `order`: of a client that has all the cards; null:
+/// the other cards are those of other processes.
 std::unique_ptr<CardLink>
 makeNCCLLink(const NCCL &library, std::shared_ptr<Card> card,
-             std::shared_ptr<Communicator> communicator);
+             std::shared_ptr<Communicator> communicator,
+             std::shared_ptr<TransferOrder> order);
 
 } // namespace meshloom::cuda

@@ -86,9 +86,10 @@ std::string nameOf(NCCLResult result) {
 class NCCLLink : public CardLink {
 public:
   NCCLLink(const NCCL &library, std::shared_ptr<Card> card,
-           std::shared_ptr<Communicator> communicator)
+           std::shared_ptr<Communicator> communicator,
+           std::shared_ptr<TransferOrder> order)
       : library(library), card(std::move(card)),
-        communicator(std::move(communicator)) {}
+        communicator(std::move(communicator)), order(std::move(order)) {}
   ~NCCLLink() override {
     (void)card->synchronize();
     abortAll();
@@ -109,6 +110,9 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// Asks for a transfer of `group` in its turn: `ask(handle)`.
+  Status inTurn(std::span<const int> group, const Messages &messages,
+                const std::function<Status(NCCLHandle)> &ask);
   Result<NCCLHandle> handleOf(std::span<const int> group,
                               const Messages &messages);
   Status begin(NCCLHandle &handle, std::span<const int> group,
@@ -128,12 +132,15 @@ private:
   const NCCL &library;
   const std::shared_ptr<Card> card;
   const std::shared_ptr<Communicator> communicator;
-  std::mutex mutex; ///< of what is below
+  const std::shared_ptr<TransferOrder> order; ///< null: there is none
+  std::mutex mutex;                           ///< of what is below
   std::map<std::vector<int>, NCCLHandle> handles;
   std::optional<Error> failure;
 };
 
 void NCCLLink::abortAll() {
+  if (order)
+    order->giveUp();
   (void)card->enter();
   for (auto &[group, handle] : handles)
     (void)library.ncclCommAbort(handle);
@@ -258,57 +265,69 @@ Result<NCCLHandle> NCCLLink::handleOf(std::span<const int> group,
   return begun ? Result<NCCLHandle>(handle) : begun.error();
 }
 
+Status NCCLLink::inTurn(std::span<const int> group, const Messages &messages,
+                        const std::function<Status(NCCLHandle)> &ask) {
+  if (order)
+    if (Status ok = order->begin(messages.tag, *communicator); !ok)
+      return ok;
+  std::lock_guard lock(mutex);
+  const Result<NCCLHandle> handle = handleOf(group, messages);
+  Status asked = handle ? ask(*handle) : handle.error();
+  if (order)
+    order->end();
+  return asked;
+}
+
 Status NCCLLink::exchange(std::span<const Outgoing> outgoing,
                           std::span<const Incoming> incoming,
                           Messages messages) {
-  std::lock_guard lock(mutex);
   std::vector<int> ranks(size_t(communicator->size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  Result<NCCLHandle> handle = handleOf(ranks, messages);
-  if (!handle)
-    return handle.error();
-  if (outgoing.empty() && incoming.empty())
-    return Success();
-  NCCLResult result = library.ncclGroupStart();
-  if (result != NCCLResult::Success)
-    return failed("ncclGroupStart", result);
-  auto isTaken = [&] {
-    return result == NCCLResult::Success || result == NCCLResult::InProgress;
-  };
-  for (const Outgoing &transfer : outgoing)
-    if (isTaken())
-      result =
-          library.ncclSend(transfer.data, size_t(transfer.bytes), NCCLType::UI8,
-                           transfer.to, *handle, card->streamHandle());
-  for (const Incoming &transfer : incoming)
-    if (isTaken())
-      result =
-          library.ncclRecv(transfer.data, size_t(transfer.bytes), NCCLType::UI8,
-                           transfer.from, *handle, card->streamHandle());
-  const NCCLResult end = library.ncclGroupEnd();
-  return settle(*handle, isTaken() ? end : result, "an exchange by NCCL",
-                messages);
+  return inTurn(ranks, messages, [&](NCCLHandle handle) -> Status {
+    if (outgoing.empty() && incoming.empty())
+      return Success();
+    NCCLResult result = library.ncclGroupStart();
+    if (result != NCCLResult::Success)
+      return failed("ncclGroupStart", result);
+    auto isTaken = [&] {
+      return result == NCCLResult::Success || result == NCCLResult::InProgress;
+    };
+    for (const Outgoing &transfer : outgoing)
+      if (isTaken())
+        result = library.ncclSend(transfer.data, size_t(transfer.bytes),
+                                  NCCLType::UI8, transfer.to, handle,
+                                  card->streamHandle());
+    for (const Incoming &transfer : incoming)
+      if (isTaken())
+        result = library.ncclRecv(transfer.data, size_t(transfer.bytes),
+                                  NCCLType::UI8, transfer.from, handle,
+                                  card->streamHandle());
+    const NCCLResult end = library.ncclGroupEnd();
+    return settle(handle, isTaken() ? end : result, "an exchange by NCCL",
+                  messages);
+  });
 }
 
 Status NCCLLink::allReduce(std::span<const int> group, DType type,
                            ReduceKind kind, char *data, int64_t count,
                            Messages messages) {
-  std::lock_guard lock(mutex);
-  Result<NCCLHandle> handle = handleOf(group, messages);
-  if (!handle)
-    return handle.error();
-  const NCCLForm form = *formOf(type, kind);
-  return settle(*handle,
-                library.ncclAllReduce(data, data, size_t(count), form.type,
-                                      form.reduction, *handle,
-                                      card->streamHandle()),
-                "ncclAllReduce", messages);
+  return inTurn(group, messages, [&](NCCLHandle handle) -> Status {
+    if (count == 0)
+      return Success();
+    const NCCLForm form = *formOf(type, kind);
+    return settle(handle,
+                  library.ncclAllReduce(data, data, size_t(count), form.type,
+                                        form.reduction, handle,
+                                        card->streamHandle()),
+                  "ncclAllReduce", messages);
+  });
 }
 } // namespace
 
 std::unique_ptr<CardLink>
 cuda::makeNCCLLink(const NCCL &library, std::shared_ptr<Card> card,
-                   std::shared_ptr<Communicator> communicator) {
+                   std::shared_ptr<Communicator> communicator,
+                   std::shared_ptr<TransferOrder> order) {
   return std::make_unique<NCCLLink>(library, std::move(card),
-                                    std::move(communicator));
+                                    std::move(communicator), std::move(order));
 }
