@@ -287,4 +287,37 @@ std::string CombinationKind::symbol() const {
   return fmt::format("combination_{}_{}_{}", name(reduce), typeName, rank);
 }
 
+std::optional<FourierKind> FourierKind::of(const Program &program,
+                                           const KernelStep &step) {
+  if (step.library != "fft" || step.inputs.size() != 1 ||
+      step.outputs.size() != 1)
+    return std::nullopt;
+  auto option = [&]<typename T>(std::string_view name) {
+    const auto found = step.options.find(name);
+    return found == step.options.end() ? nullptr
+                                       : std::get_if<T>(&found->second);
+  };
+  const auto *form = option.operator()<std::string>("fft_type");
+  const auto *length = option.operator()<int64_t>("fft_length"),
+             *dim = option.operator()<int64_t>("fft_dim");
+  const BufferDecl &operand = program.buffers[step.inputs[0].buffer];
+  const size_t rank = operand.shape.size();
+  if (!form || !length || !dim || *dim < 0 || size_t(*dim) >= rank)
+    return std::nullopt;
+  return FourierKind{.form = *form == "FFT"    ? Form::Forward
+                             : *form == "IFFT" ? Form::Inverse
+                             : *form == "RFFT" ? Form::FromReal
+                                               : Form::ToReal,
+                     .part = partOf(operand.type),
+                     .length = *length,
+                     .rank = unsigned(rank),
+                     .dim = unsigned(*dim)};
+}
+
+std::string FourierKind::symbol() const {
+  return fmt::format("lines_{}_{}_{}_{}of{}",
+                     form == Form::ToReal ? "irfft" : "ifft", name(part),
+                     length, dim, rank);
+}
+
 } // namespace meshloom

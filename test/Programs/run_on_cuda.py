@@ -2,11 +2,12 @@
 """Runs the programs of this folder on the platform cuda, on the stand-in driver, each held
 against the reference interpreter.
 
-  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT [name ...]
+  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT STAND_IN_CUFFT
+                        [name ...]
 
 Work is done in another legal order for each program. Programs that have products run once more,
-with cuBLASLt, and some programs also on four cards, which exchange values by NCCL or by copies
-from each other. Exit code 0 when every result is right.
+with cuBLASLt, those that have Fourier transforms with cuFFT, and some programs also on four cards,
+which exchange values by NCCL or by copies from each other. Exit code 0 when every result is right.
 """
 import os
 import sys
@@ -24,8 +25,8 @@ TOO_LARGE = {"scatter_parts"}
 
 
 def main():
-    tool, driver, nccl, blas = sys.argv[1:5]
-    names = sys.argv[5:]
+    tool, driver, nccl, blas, fourier = sys.argv[1:6]
+    names = sys.argv[6:]
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     for seed, name in enumerate(programs):
@@ -40,6 +41,8 @@ def main():
         found = failures(tool, path, f"cuda:driver={driver}")
         if "dot_general" in text:
             found += failures(tool, path, f"cuda:driver={driver},cublaslt={blas}")
+        if "dtensor.fft" in text:
+            found += failures(tool, path, f"cuda:driver={driver},cufft={fourier}")
         if name in EXCHANGING:
             os.environ["MESHLOOM_STANDIN"] = f"gpus=4,seed={seed}"
             found += failures(tool, path, f"cuda:driver={driver},nccl={nccl},logical-gpus=2,"

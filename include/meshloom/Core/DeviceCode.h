@@ -70,6 +70,36 @@ struct CombinationKind {
   auto operator<=>(const CombinationKind &) const = default;
 };
 
+/// Fourier transforms of all lines along one dim of an array.
+///
+/// A library for the device neither scales inverse transforms nor keeps their
+/// operand, and it expects real numbers where the transform of real ones has
+/// such. So a kernel copies the operand first: line behind line, scaled, and
+/// without those imaginary parts. Its loops are the operand's dims; operand 0
+/// is the array, operand 1 the copy, whose last dim is the line.
+struct FourierKind {
+  enum class Form : uint8_t { Forward, Inverse, FromReal, ToReal };
+  Form form = Form::Forward;
+  DType part = DType::F32; ///< of a complex number
+  int64_t length = 0;      ///< of the transform
+  unsigned rank = 0, dim = 0;
+
+  /// Nothing where the step is no transform.
+  static std::optional<FourierKind> of(const Program &program,
+                                       const KernelStep &step);
+  /// Returns whether a kernel copies the operand.
+  bool isCopied() const {
+    return form == Form::Inverse || form == Form::ToReal;
+  }
+  /// The elements of a line of the operand.
+  int64_t operandLength() const {
+    return form == Form::ToReal ? length / 2 + 1 : length;
+  }
+  /// The name of the code that copies: lines_irfft_f32_12_0of2.
+  std::string symbol() const;
+  auto operator<=>(const FourierKind &) const = default;
+};
+
 /// A parameter of a kernel, 64 bits wide: see Runtime/KernelFunction.h for what
 /// operands, strides, origins and extents are.
 struct KernelParameter {

@@ -37,8 +37,7 @@ KernelPolicy policy() {
 /// functions of library calls, which the host runs.
 struct SymbolUses {
   llvm::StringSet<> onDevice, onHost;
-  std::set<ProductKind> products;
-  std::set<CombinationKind> combinations;
+  CommonCode common;
 };
 
 /// Returns whether addends of a value are kept for a caller. Others are merged,
@@ -63,9 +62,9 @@ void findCombinations(const Program &program, const CollectiveStep &step,
     // Sums of bits are no additions.
     if (target.type != DType::I1 || step.reduce == ReduceKind::And ||
         step.reduce == ReduceKind::Or) {
-      uses.combinations.insert({target.type, step.reduce, 1});
+      uses.common.combinations.insert({target.type, step.reduce, 1});
       if (keepsAddends)
-        uses.combinations.insert(
+        uses.common.combinations.insert(
             {target.type, step.reduce, unsigned(target.shape.size())});
     }
   }
@@ -76,13 +75,17 @@ void findSymbols(const Program &program, const std::vector<Step> &steps,
   for (const Step &step : steps) {
     if (auto *dot = std::get_if<DotStep>(&step))
       if (auto kind = ProductKind::of(program, *dot))
-        uses.products.insert(*kind);
+        uses.common.products.insert(*kind);
     if (auto *collective = std::get_if<CollectiveStep>(&step))
       findCombinations(program, *collective, keepsAddends(program), uses);
     auto *kernel = std::get_if<KernelStep>(&step);
     if (kernel)
       if (auto kind = ProductKind::of(program, *kernel))
-        uses.products.insert(*kind);
+        uses.common.products.insert(*kind);
+    if (kernel && !program.deterministic)
+      if (auto kind = FourierKind::of(program, *kernel);
+          kind && kind->isCopied() && kind->length > 0)
+        uses.common.lines.insert(*kind);
     if (kernel && !kernel->symbol.empty())
       (kernel->library.empty() ? uses.onDevice : uses.onHost)
           .insert(kernel->symbol);
@@ -128,8 +131,8 @@ public:
       if (uses.onHost.contains(symbol))
         functions.emplace_back(symbol, op);
     }
-    auto compiled = compileToPtx(kernels, uses.products, uses.combinations,
-                                 function.getContext(), options.optimize);
+    auto compiled = compileToPtx(kernels, uses.common, function.getContext(),
+                                 options.optimize);
     if (failed(compiled))
       return failure();
     if (!*compiled)

@@ -4,6 +4,7 @@
 #include "PtxCodegen.h"
 
 #include "CombinationEmitter.h"
+#include "LinesEmitter.h"
 #include "ProductEmitter.h"
 #include "ThreadEmitter.h"
 #include "meshloom/ControlFlow/Determinism.h"
@@ -87,11 +88,12 @@ static void optimizeForPtx(llvm::Module &module, llvm::TargetMachine &machine,
 
 FailureOr<Result<DeviceCode>>
 meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
-                       const std::set<ProductKind> &products,
-                       const std::set<CombinationKind> &combinations,
-                       MLIRContext *context, bool optimize) {
+                       const CommonCode &common, MLIRContext *context,
+                       bool optimize) {
+  const auto &[products, combinations, lines] = common;
   DeviceCode code;
-  if (kernels.empty() && products.empty() && combinations.empty())
+  if (kernels.empty() && products.empty() && combinations.empty() &&
+      lines.empty())
     return Result<DeviceCode>(code);
   TimedScope timed("compile kernels");
   auto machine = makePtxMachine(optimize);
@@ -105,6 +107,8 @@ meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
     code.kernels.push_back(emitProduct(product, *emitted));
   for (const CombinationKind &combination : combinations)
     code.kernels.push_back(emitCombination(combination, *emitted));
+  for (const FourierKind &transform : lines)
+    code.kernels.push_back(emitLines(transform, *emitted));
   if (failed(KernelLowering(context, MathLibrary::None, /*multiplyAdds=*/true)
                  .lower(*emitted)))
     return failure();

@@ -15,13 +15,19 @@ namespace meshloom {
 /// The oldest GPU that the code runs on, in NVIDIA's words.
 constexpr const char *ptxArchitecture = "sm_80";
 
+/// Code that is not of one kernel of a program: whatever has the same kind is
+/// the same.
+struct CommonCode {
+  std::set<ProductKind> products;
+  std::set<CombinationKind> combinations;
+  std::set<FourierKind> lines;
+};
+
 /// Compiles kernels, each an spmd.kernel with the name of its entry point, and
-/// products. Fails with diagnostics at ops that have no code on GPUs, or with
-/// an Error.
+/// common code. Fails with diagnostics at ops that have no code on GPUs, or
+/// with an Error.
 FailureOr<Result<DeviceCode>>
 compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
-             const std::set<ProductKind> &products,
-             const std::set<CombinationKind> &combinations,
-             MLIRContext *context, bool optimize);
+             const CommonCode &common, MLIRContext *context, bool optimize);
 
 } // namespace meshloom

@@ -3,7 +3,7 @@
 // failures have the driver's names, and nothing is left behind.
 #include "CUDATest.h"
 
-#include "../../../lib/Runtime/Backends/CUDA/Card.h"
+#include "../../../lib/Runtime/Backends/CUDA/CardLibraries.h"
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -100,7 +100,59 @@ TEST_F(CUDATest, DeterministicProductsAreKernels) {
   EXPECT_EQ(results[0], results[1]);
 }
 
+/// Transforms of real and complex numbers, whose result is their operand.
+constexpr const char *transformsText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<4x12xf32, #full>) -> tensor<4x12xf32, #full> {
+  %0 = dtensor.fft %x {fft_length = array<i64: 12>, fft_type = "RFFT"} : (tensor<4x12xf32, #full>) -> tensor<4x7xcomplex<f32>>
+  %1 = dtensor.fft %0 {fft_length = array<i64: 4, 7>, fft_type = "FFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x7xcomplex<f32>>
+  %2 = dtensor.fft %1 {fft_length = array<i64: 4, 7>, fft_type = "IFFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x7xcomplex<f32>>
+  %3 = dtensor.fft %2 {fft_length = array<i64: 12>, fft_type = "IRFFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x12xf32, #full>
+  return %3 : tensor<4x12xf32, #full>
+}
+)";
+
+// A transform along two dims is two of the library's. Where there is none, or
+// where bits must not depend on it, the host transforms.
+TEST_F(CUDATest, FourierTransformsAreThoseOfTheLibrary) {
+  const std::string library =
+      fmt::format(",cufft={}", MESHLOOM_STANDIN_FOURIER_PATH);
+  for (auto [options, isDeterministic, transforms] :
+       {std::tuple(library, false, 6), std::tuple(library, true, 0),
+        std::tuple(std::string(), false, 0)}) {
+    begin("order=last");
+    auto client = clientOf(platformName(",graphs=0" + options), 2);
+    ASSERT_TRUE(client) << client.error().message();
+    auto executable =
+        (*client)->load(compileFor("cuda", transformsText, isDeterministic));
+    ASSERT_TRUE(executable) << executable.error().message();
+    const std::vector<float> values = counting(48, 1);
+    auto array =
+        Array::fromHost(*client, (*executable)->signature().arguments[0].type,
+                        {reinterpret_cast<const char *>(values.data()),
+                         values.size() * sizeof(float)})
+            .value_or_throw();
+    auto results = (*executable)->execute({array});
+    ASSERT_TRUE(results) << results.error().message();
+    const std::vector<float> result = floats(results->front().toHost());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(result[i], values[i], 1e-4);
+    EXPECT_EQ(standInCalls("cufftExec"), transforms);
+    EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 6 - transforms);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
 TEST_F(CUDATest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
+  begin();
+  EXPECT_THAT(clientOf(platformName(",cufft=/nowhere/libcufft.so"), 2)
+                  .value_or_throw()
+                  ->load(compileFor("cuda", transformsText))
+                  .error()
+                  .message(),
+              HasSubstr("GPU 0 (stand-in): NVIDIA's cuFFT cannot be loaded: "
+                        "/nowhere/libcufft.so"));
   begin();
   EXPECT_THAT(failure(",cublaslt=/nowhere/libcublasLt.so"),
               HasSubstr("GPU 0 (stand-in): NVIDIA's cuBLASLt cannot be loaded: "
@@ -246,7 +298,8 @@ TEST_F(CUDATest, UnknownOptionsAreRefused) {
       failure(",cards=2"),
       "the platform cuda takes card=N, logical-gpus=N, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
-      "nccl=PATH and cublaslt=PATH after its name, separated by commas, got "
+      "nccl=PATH, cublaslt=PATH and cufft=PATH after its name, separated by "
+      "commas, got "
       "'cards=2'");
 }
 
@@ -312,7 +365,7 @@ TEST_F(CUDATest, HostFunctionsGetAnErrorFromGPUs) {
   begin();
   const cuda::Driver *driver =
       cuda::Driver::load(MESHLOOM_STANDIN_PATH).value_or_throw();
-  auto card = cuda::Card::open(*driver, 0, 0).value_or_throw();
+  auto card = cuda::Card::open(*driver, 0, 0, {}).value_or_throw();
   struct Seen {
     cuda::Card &card;
     std::string text;

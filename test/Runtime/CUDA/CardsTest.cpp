@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs on several cards of the stand-in driver: exchanges by the host, by
 // copies between peers and by the stand-in NCCL.
+#include "../../../lib/Runtime/Backends/CUDA/CardLibraries.h"
 #include "../../../lib/Runtime/Backends/CUDA/NCCL.h"
 #include "CUDATest.h"
 
@@ -199,7 +200,7 @@ TEST_F(CardsTest, TransfersOfTwoClientsHaveOneOrderOnAllCards) {
   std::vector<std::shared_ptr<cuda::Card>> cards;
   std::vector<plan::Block> blocks;
   for (int c : {0, 1}) {
-    cards.push_back(cuda::Card::open(driver, c, 0).value_or_throw());
+    cards.push_back(cuda::Card::open(driver, c, 0, {}).value_or_throw());
     blocks.push_back(cards.back()->allocate(4).value_or_throw());
   }
   std::vector<std::vector<std::unique_ptr<cuda::CardLink>>> clients(2);

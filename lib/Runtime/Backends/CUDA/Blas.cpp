@@ -3,6 +3,7 @@
 
 #include "LibraryFunctions.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -10,34 +11,25 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 
 /// The library of CUDA 13 and that of CUDA 12, which have the same functions.
-static constexpr std::array systemLibraries{"libcublasLt.so.13",
-                                            "libcublasLt.so.12"};
+static constexpr std::array systemBlasLibraries{"libcublasLt.so.13",
+                                                "libcublasLt.so.12"};
 /// The most memory that an algorithm may ask for: what NVIDIA recommends for
 /// the newest GPUs.
 static constexpr uint64_t mostWorkspaceBytes = uint64_t(32) << 20;
 
 Result<const BlasLibrary *> BlasLibrary::open(const std::string &path) {
-  void *handle = nullptr;
-  if (!path.empty())
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  else
-    for (const char *name : systemLibraries)
-      if (!handle)
-        handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  Result<void *> handle = openLibrary(path, systemBlasLibraries, "cuBLASLt");
   if (!handle)
-    return Error(
-        fmt::format("NVIDIA's cuBLASLt cannot be loaded: {}", dlerror()),
-        ErrorCode::NOT_FOUND);
+    return handle.error();
   auto library = std::make_unique<BlasLibrary>();
-  LibraryFunctions functions(handle);
+  LibraryFunctions functions(*handle);
   functions.find(library->cublasLtGetStatusName, "cublasLtGetStatusName");
 #define MESHLOOM_BLAS_FUNCTION(name, ...) functions.find(library->name, #name);
 #include "BlasFunctions.def"
 #undef MESHLOOM_BLAS_FUNCTION
-  if (!functions.missing().empty())
-    return Error(fmt::format("'{}' is no cuBLASLt: it has no function {}",
-                             path.empty() ? systemLibraries.front() : path,
-                             functions.missing()));
+  if (Status ok = functions.complete(path, systemBlasLibraries, "cuBLASLt");
+      !ok)
+    return ok.error();
   return library.release(); // as the library, it stays
 }
 
@@ -121,8 +113,7 @@ Status BlasProduct::describe(const MatrixProduct &product) {
   return describeMatrix(out, product.out, product.rows, product.columns);
 }
 
-Result<bool> BlasProduct::choose(BlasHandle handle,
-                                 const MatrixProduct &product) {
+Result<bool> BlasProduct::choose(const MatrixProduct &product) {
   BlasPreferenceHandle preference = nullptr;
   if (Status ok =
           library.check(library.cublasLtMatmulPreferenceCreate(&preference),
@@ -161,17 +152,23 @@ Result<bool> BlasProduct::choose(BlasHandle handle,
   return count == 1 && chosen.state == BlasResult::Success;
 }
 
-Status BlasProduct::run(BlasHandle handle, const char *lhs, const char *rhs,
-                        char *result, char *workspace,
-                        StreamHandle stream) const {
-  const float one = 1, zero = 0;
+Status BlasProduct::enqueue(Commands &commands, std::span<char *const> operands,
+                            char *workspace) const {
+  char *lhs = operands[0], *rhs = operands[1], *result = operands[2];
   if (swapsOperands)
     std::swap(lhs, rhs);
-  return library.check(
-      library.cublasLtMatmul(handle, description, &one, lhs, a, rhs, b, &zero,
-                             result, out, result, out, &chosen.algorithm,
-                             workspace, chosen.workspaceBytes, stream),
-      "cublasLtMatmul");
+  std::array<uint64_t, 4> addresses{};
+  std::ranges::transform(
+      std::array{lhs, rhs, result, workspace}, addresses.begin(),
+      [](char *address) { return reinterpret_cast<uint64_t>(address); });
+  return commands.callLibrary(addresses, [&](StreamHandle stream) {
+    const float one = 1, zero = 0;
+    return library.check(
+        library.cublasLtMatmul(handle, description, &one, lhs, a, rhs, b, &zero,
+                               result, out, result, out, &chosen.algorithm,
+                               workspace, chosen.workspaceBytes, stream),
+        "cublasLtMatmul");
+  });
 }
 
 Result<std::unique_ptr<Blas>> Blas::create(const BlasLibrary &library) {
@@ -188,19 +185,18 @@ Blas::~Blas() {
   (void)library.cublasLtDestroy(handle);
 }
 
-Result<std::shared_ptr<const BlasProduct>>
-Blas::plan(const MatrixProduct &product) {
+LibraryWorkOrError Blas::plan(const MatrixProduct &product) {
   std::lock_guard lock(mutex);
   if (auto found = plans.find(product); found != plans.end())
     return found->second;
-  auto planned = std::make_shared<BlasProduct>(library);
+  auto planned = std::make_shared<BlasProduct>(library, handle);
   if (Status ok = planned->describe(product); !ok)
     return ok.error();
-  Result<bool> exists = planned->choose(handle, product);
+  Result<bool> exists = planned->choose(product);
   if (!exists)
     return exists.error();
   return plans
       .emplace(product, *exists ? std::move(planned)
-                                : std::shared_ptr<const BlasProduct>())
+                                : std::shared_ptr<const LibraryWork>())
       .first->second;
 }

@@ -4,12 +4,10 @@
 #pragma once
 
 #include "BlasFacts.h"
+#include "LibraryWork.h"
 #include "MatrixProduct.h"
 
-#include "meshloom/Core/Result.h"
-
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
@@ -37,26 +35,29 @@ private:
 
 /// A product of some shape, as the library describes it, and the algorithm that
 /// it proposes for this shape.
-class BlasProduct {
+class BlasProduct : public LibraryWork {
 public:
-  explicit BlasProduct(const BlasLibrary &library) : library(library) {}
-  ~BlasProduct();
+  BlasProduct(const BlasLibrary &library, BlasHandle handle)
+      : library(library), handle(handle) {}
+  ~BlasProduct() override;
   BlasProduct(const BlasProduct &) = delete;
   BlasProduct &operator=(const BlasProduct &) = delete;
 
-  /// Memory of the card that a run needs.
-  int64_t workspaceBytes() const { return int64_t(chosen.workspaceBytes); }
-  /// Asks for the product in a stream.
-  Status run(BlasHandle handle, const char *lhs, const char *rhs, char *out,
-             char *workspace, StreamHandle stream) const;
+  int64_t workspaceBytes() const override {
+    return int64_t(chosen.workspaceBytes);
+  }
+  /// `operands`: lhs, rhs and out.
+  Status enqueue(Commands &commands, std::span<char *const> operands,
+                 char *workspace) const override;
 
 private:
   friend class Blas;
   Status describe(const MatrixProduct &product);
   /// False: the library has no algorithm.
-  Result<bool> choose(BlasHandle handle, const MatrixProduct &product);
+  Result<bool> choose(const MatrixProduct &product);
 
   const BlasLibrary &library;
+  const BlasHandle handle;
   bool swapsOperands = false;
   BlasProductHandle description = nullptr;
   BlasLayoutHandle a = nullptr, b = nullptr, out = nullptr;
@@ -74,11 +75,7 @@ public:
 
   /// The product of this shape, which is asked for once. Null: the library has
   /// no algorithm for it.
-  Result<std::shared_ptr<const BlasProduct>> plan(const MatrixProduct &product);
-  Status run(const BlasProduct &product, const char *lhs, const char *rhs,
-             char *out, char *workspace, StreamHandle stream) const {
-    return product.run(handle, lhs, rhs, out, workspace, stream);
-  }
+  LibraryWorkOrError plan(const MatrixProduct &product);
 
 private:
   Blas(const BlasLibrary &library, BlasHandle handle)
@@ -87,7 +84,7 @@ private:
   const BlasLibrary &library;
   const BlasHandle handle;
   std::mutex mutex; ///< of the plans
-  std::map<MatrixProduct, std::shared_ptr<const BlasProduct>> plans;
+  std::map<MatrixProduct, std::shared_ptr<const LibraryWork>> plans;
 };
 
 } // namespace meshloom::cuda

@@ -104,12 +104,12 @@ Status CUDAExecutable::enqueueCall(Commands &commands, size_t index,
     done = enqueueExchange(*call.work, frame, run);
   else if (!call.onHost)
     done = forEachPart(call, base, [&](const Part &part) -> Status {
-      if (!call.products.empty())
-        return launchProduct(commands, call, part,
+      if (!call.libraryWork.empty())
+        return launchLibrary(commands, call, part,
                              call.workspace ? frame.address(*call.workspace, 0)
                                             : nullptr);
-      return call.shape ? launch(commands, call, launched(call, part))
-                        : copyBoxes(commands, call, part);
+      return call.kernel.shape ? launch(commands, call, launched(call, part))
+                               : copyBoxes(commands, call, part);
     });
   if (done && call.hasHostNode())
     done = enqueueHost(commands, frame, run.hostRuns[index]);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "CUDAClient.h"
+#include "CardLibraries.h"
 #include "DeviceExchange.h"
 #include "Graph.h"
 
@@ -29,12 +30,10 @@ struct Call {
   const plan::Work *work = nullptr;
   std::vector<plan::AccessElements> elements; ///< per access
   std::vector<int64_t> strides;               ///< [access][loop]
-  // A kernel or product:
-  const KernelShape *shape = nullptr;
-  FunctionHandle function = nullptr;
-  // A product by cuBLASLt, of each part; empty: the kernel computes it.
-  std::vector<std::shared_ptr<const BlasProduct>> products;
-  std::optional<unsigned> workspace; ///< the memory that they need
+  LoadedKernel kernel;                        ///< of a kernel or product
+  /// A library computes each part by these; empty: none does.
+  std::vector<std::shared_ptr<const LibraryWork>> libraryWork;
+  std::optional<unsigned> workspace; ///< the memory that it needs
   // A host node, or what checks the values that a kernel has written:
   bool onHost = false;
   plan::HostWork host;
@@ -112,8 +111,18 @@ private:
   static std::optional<int64_t> addendStep(const plan::Work &work);
   Result<std::string> symbolOf(const plan::Work &work) const;
   Status findKernel(Call &call) const;
-  /// Looks for a way of cuBLASLt to compute a product, and gives it memory.
-  Status planProducts(Call &call);
+  /// The kernel of the program's code; without a shape where there is none.
+  Result<LoadedKernel> loadedKernel(const std::string &symbol) const;
+  /// Looks for a library that computes a call, and gives it memory.
+  Status planLibrary(Call &call);
+  LibraryWorkOrError planPart(const Call &call, const Part &part) const;
+  LibraryWorkOrError planProduct(const Call &call, const DotStep &step,
+                                 const Part &part) const;
+  LibraryWorkOrError planTransform(const Call &call, const KernelStep &step,
+                                   const Part &part) const;
+  Error ofCard(const Error &error) const {
+    return error.withMessage(card->description() + ": " + error.message());
+  }
   /// The scratch memories that a call uses.
   std::vector<unsigned> scratchOf(const Call &call) const;
   /// Gives what a call touches places in the host's memory.
@@ -151,7 +160,7 @@ private:
   /// The box of iterations of a call's kernel.
   Part launched(const Call &call, Part part) const;
   Status launch(Commands &commands, const Call &call, Part part) const;
-  Status launchProduct(Commands &commands, const Call &call, const Part &part,
+  Status launchLibrary(Commands &commands, const Call &call, const Part &part,
                        char *workspace) const;
   Status copyBoxes(Commands &commands, const Call &call,
                    const Part &part) const;

@@ -3,6 +3,7 @@
 // several. After the name come options:
 // "cuda:card=1,memory-limit=1000000,driver=/path/libcuda.so.1".
 #include "CUDAClient.h"
+#include "CardLibraries.h"
 #include "NCCL.h"
 
 #include "meshloom/Runtime/Communicator.h"
@@ -25,8 +26,9 @@ using namespace cuda;
 constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
 constexpr const char *ncclVariable = "MESHLOOM_NCCL";
 constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
+constexpr const char *fourierVariable = "MESHLOOM_CUFFT";
 constexpr std::string_view systemDriver = "libcuda.so.1";
-/// Instead of a library's path: kernels do its work.
+/// Instead of a library's path: kernels or the host do its work.
 constexpr std::string_view noLibrary = "none";
 
 struct PlatformOptions {
@@ -40,17 +42,31 @@ struct PlatformOptions {
   std::string exchange;
   std::string driver;
   std::string nccl; ///< empty: there is none for this driver
-  /// cuBLASLt: see Card::open.
-  std::optional<std::string> blas;
+  LibraryPaths libraries;
 };
+
+/// The path of a library that nobody may have named: what the environment
+/// says, else the system's, if the driver is the system's too.
+void completePath(std::optional<std::string> &path, const char *variable,
+                  const PlatformOptions &options) {
+  if (!path) {
+    const char *value = std::getenv(variable);
+    if (value && *value)
+      path = value;
+    else if (options.driver == systemDriver)
+      path = "";
+  }
+  if (path == noLibrary)
+    path = std::nullopt;
+}
 
 Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions options;
   Status read = readPlatformOptions(
       text,
       "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
-      "graphs=N, exchange=host|peer|nccl, driver=PATH, nccl=PATH and "
-      "cublaslt=PATH",
+      "graphs=N, exchange=host|peer|nccl, driver=PATH, nccl=PATH, "
+      "cublaslt=PATH and cufft=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
@@ -65,8 +81,10 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
           options.exchange = *value;
           return true;
         }
-        if (name == "cublaslt" && value && !value->empty()) {
-          options.blas = *value;
+        if ((name == "cublaslt" || name == "cufft") && value &&
+            !value->empty()) {
+          (name == "cublaslt" ? options.libraries.blas
+                              : options.libraries.fourier) = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
@@ -89,15 +107,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
                    : options.driver == systemDriver ? "libnccl.so.2"
                                                     : "";
   }
-  if (!options.blas) {
-    const char *path = std::getenv(blasVariable);
-    if (path && *path)
-      options.blas = path;
-    else if (options.driver == systemDriver)
-      options.blas = "";
-  }
-  if (options.blas == noLibrary)
-    options.blas = std::nullopt;
+  completePath(options.libraries.blas, blasVariable, options);
+  completePath(options.libraries.fourier, fourierVariable, options);
   return options;
 }
 
@@ -254,7 +265,7 @@ Result<std::shared_ptr<Card>> Cards::open(int card) {
   if (!driver)
     return driver.error();
   Result<std::shared_ptr<Card>> opened =
-      Card::open(**driver, card, limit, options.blas);
+      Card::open(**driver, card, limit, options.libraries);
   if (opened)
     cards[card] = *opened;
   return opened;

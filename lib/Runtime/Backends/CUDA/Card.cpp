@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Card.h"
 
+#include "CardLibraries.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -22,11 +24,13 @@ Card::HostScope::~HostScope() {
   inHostFunction = false;
 }
 
+Card::Card(const Driver &driver, const LibraryPaths &paths)
+    : driver(driver), libraryUse(std::make_unique<CardLibraries>(paths)) {}
+
 Result<std::shared_ptr<Card>> Card::open(const Driver &driver, int number,
                                          int64_t memoryLimit,
-                                         std::optional<std::string> blasPath) {
-  std::shared_ptr<Card> card(new Card(driver));
-  card->blasPath = std::move(blasPath);
+                                         const LibraryPaths &paths) {
+  std::shared_ptr<Card> card(new Card(driver, paths));
   if (Status ok = card->start(number, memoryLimit); !ok)
     return ok.error();
   return card;
@@ -126,7 +130,7 @@ Card::~Card() {
     (void)driver.cuEventDestroy_v2(block.done);
     (void)driver.cuMemFreeHost(block.data);
   }
-  blas = nullptr;
+  libraryUse = nullptr;
   for (EventHandle mark : freeMarks)
     (void)driver.cuEventDestroy_v2(mark);
   if (stream)
@@ -410,48 +414,6 @@ Status Card::admit(const Card &peer) {
   const PoolAccess access{.device = peer.device};
   return check(driver.cuMemPoolSetAccess(pool, &access, 1),
                "cuMemPoolSetAccess");
-}
-
-Result<Blas *> Card::openBlas() {
-  std::lock_guard lock(mutex);
-  if (blas || !blasPath)
-    return blas.get();
-  const Result<const BlasLibrary *> library = BlasLibrary::load(*blasPath);
-  Result<std::unique_ptr<Blas>> created =
-      library ? Blas::create(**library)
-              : Result<std::unique_ptr<Blas>>(library.error());
-  if (!created && !blasPath->empty())
-    return created.error().withMessage(
-        fmt::format("{}: {}", text, created.error().message()));
-  if (created)
-    blas = std::move(*created);
-  else
-    blasPath = std::nullopt;
-  return blas.get();
-}
-
-Result<std::shared_ptr<const BlasProduct>>
-Card::plan(const MatrixProduct &product) {
-  if (Status ok = enter(); !ok)
-    return ok.error();
-  const Result<Blas *> opened = openBlas();
-  if (!opened)
-    return opened.error();
-  if (!*opened)
-    return std::shared_ptr<const BlasProduct>();
-  auto planned = (*opened)->plan(product);
-  if (!planned)
-    return planned.error().withMessage(
-        fmt::format("{}: {}", text, planned.error().message()));
-  return planned;
-}
-
-Status Card::run(const BlasProduct &product, const char *lhs, const char *rhs,
-                 char *out, char *workspace, StreamHandle stream) {
-  const Status done = blas->run(product, lhs, rhs, out, workspace, stream);
-  return done ? done
-              : Status(done.error().withMessage(
-                    fmt::format("{}: {}", text, done.error().message())));
 }
 
 Result<std::shared_ptr<const Kernels>> Card::compile(const std::string &ptx) {

@@ -3,7 +3,6 @@
 // which it is done in the order in which it was asked for.
 #pragma once
 
-#include "Blas.h"
 #include "Commands.h"
 #include "Driver.h"
 
@@ -16,6 +15,8 @@ namespace meshloom::cuda {
 
 /// Kernels that a card has compiled. Keeps the card alive.
 class Kernels;
+class CardLibraries;
+struct LibraryPaths;
 
 /// Functions that fail say what the driver calls the failure. After some
 /// failures (an address that does not exist, a card that is gone) a GPU does
@@ -24,10 +25,9 @@ class Kernels;
 class Card : public Commands, public std::enable_shared_from_this<Card> {
 public:
   /// `memoryLimit`: bytes that may be in use at once, 0: what the GPU has.
-  /// `blasPath`: of BlasLibrary::load; nothing: kernels compute all products.
-  static Result<std::shared_ptr<Card>>
-  open(const Driver &driver, int number, int64_t memoryLimit,
-       std::optional<std::string> blasPath = std::nullopt);
+  static Result<std::shared_ptr<Card>> open(const Driver &driver, int number,
+                                            int64_t memoryLimit,
+                                            const LibraryPaths &paths);
   /// How many cards this machine has.
   static Result<int> count(const Driver &driver);
   /// The description of a card that may not be open. Fails where there is none
@@ -100,13 +100,8 @@ public:
   /// some of it did.
   Result<bool> isOver(EventHandle mark);
 
-  /// How cuBLASLt computes this product. Null: a kernel has to, for there is no
-  /// cuBLASLt, or it has no algorithm. Fails where a library that somebody has
-  /// named does not load.
-  Result<std::shared_ptr<const BlasProduct>> plan(const MatrixProduct &product);
-  /// Asks for a product that plan() has returned, in a stream of this card.
-  Status run(const BlasProduct &product, const char *lhs, const char *rhs,
-             char *out, char *workspace, StreamHandle stream);
+  /// They are used while the calling thread speaks of this card.
+  CardLibraries &libraries() { return *libraryUse; }
 
   /// Compiles PTX. Fails with what the driver's compiler says of it.
   Result<std::shared_ptr<const Kernels>> compile(const std::string &ptx);
@@ -114,10 +109,8 @@ public:
 private:
   friend class Graph;
   friend class Kernels;
-  explicit Card(const Driver &driver) : driver(driver) {}
+  Card(const Driver &driver, const LibraryPaths &paths);
   Status start(int number, int64_t memoryLimit);
-  /// Null: there is none.
-  Result<Blas *> openBlas();
   Status check(DriverResult result, std::string_view function);
   Error outOfMemory(int64_t bytes);
   void release(char *block, int64_t bytes);
@@ -137,11 +130,10 @@ private:
   ContextHandle context = nullptr;
   StreamHandle stream = nullptr;
   std::atomic<int64_t> used = 0;
+  std::unique_ptr<CardLibraries> libraryUse;
   std::mutex mutex; ///< of what is below
   std::vector<HostBlock> freeHost;
   std::vector<EventHandle> freeMarks;
-  std::optional<std::string> blasPath; ///< nothing: not wanted, or not found
-  std::unique_ptr<Blas> blas;          ///< null: nobody has asked for it
   std::optional<Error> lost;
 };
 

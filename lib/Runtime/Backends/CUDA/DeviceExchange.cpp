@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "DeviceExchange.h"
 
-#include "Launches.h"
-
 #include <algorithm>
 
 using namespace meshloom;
@@ -10,7 +8,7 @@ using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
 DeviceExchange::DeviceExchange(const ExchangeLayout &layout, Card &card,
-                               CardLink &link, Combination combination,
+                               CardLink &link, LoadedKernel combination,
                                int rank)
     : layout(layout), card(card), link(link), combination(combination),
       rank(rank) {}
@@ -50,36 +48,19 @@ Status DeviceExchange::copyBox(const ArrayView &to, const ArrayView &from,
 
 Status DeviceExchange::combine(char *result, const char *first, int64_t addends,
                                int64_t count) const {
-  const KernelShape &shape = *combination.shape;
-  // A kernel counts its results in 32 bits.
   for (int64_t begin = 0; begin < count; begin += MOST_RESULTS) {
     const int64_t offset = begin * int64_t(layout.target.width);
     const std::vector<int64_t> extents{std::min(MOST_RESULTS, count - begin),
-                                       addends};
+                                       addends},
+        origin(2);
     const std::array<char *, 2> operands{const_cast<char *>(first) + offset,
                                          result + offset};
     const std::array<std::array<int64_t, 2>, 2> strides{{{1, count}, {1, 0}}};
-    std::vector<uint64_t> parameters;
-    for (const KernelParameter &parameter : shape.parameters)
-      switch (parameter.kind) {
-      case KernelParameter::Kind::Pointer:
-        parameters.push_back(
-            reinterpret_cast<uintptr_t>(operands[parameter.operand]));
-        break;
-      case KernelParameter::Kind::Extent:
-        parameters.push_back(uint64_t(extents[parameter.loop]));
-        break;
-      case KernelParameter::Kind::Origin:
-        parameters.push_back(0);
-        break;
-      case KernelParameter::Kind::Stride:
-        parameters.push_back(
-            uint64_t(strides[parameter.operand][parameter.loop]));
-        break;
-      }
-    if (Status ok =
-            card.launch(combination.function, blocksOf(shape, extents, card),
-                        shape.threads(), parameters);
+    if (Status ok = launchKernel(card, card, combination,
+                                 {operands, extents, origin,
+                                  [&](unsigned operand, unsigned loop) {
+                                    return strides[operand][loop];
+                                  }});
         !ok)
       return ok;
   }

@@ -4,18 +4,11 @@
 #pragma once
 
 #include "CardLink.h"
+#include "Launches.h"
 
-#include "meshloom/Core/DeviceCode.h"
 #include "meshloom/Runtime/Plan/Shared/ExchangeCall.h"
 
 namespace meshloom::cuda {
-
-/// The kernel that combines the addends of an exchange, one array after the
-/// other: a CombinationKind of rank 1.
-struct Combination {
-  const KernelShape *shape = nullptr;
-  FunctionHandle function = nullptr;
-};
 
 /// Functions do not wait for the card. The memory of the exchange is the
 /// card's.
@@ -25,9 +18,10 @@ public:
   /// How many numbers of messages an exchange takes.
   static constexpr size_t MESSAGES = 2 * CardLink::Messages::MOST;
 
-  /// `layout` outlives it.
+  /// `layout` outlives it. `combination`: the kernel that combines addends, one
+  /// array after the other, a CombinationKind of rank 1.
   DeviceExchange(const plan::ExchangeLayout &layout, Card &card, CardLink &link,
-                 Combination combination, int rank);
+                 LoadedKernel combination, int rank);
   /// Returns whether it can run: whether there is a kernel where it needs one.
   bool isPossible() const {
     return reducesInLink() || !combines() || combination.shape;
@@ -55,7 +49,7 @@ private:
   const plan::ExchangeLayout &layout;
   Card &card;
   CardLink &link;
-  const Combination combination;
+  const LoadedKernel combination;
   const int rank;
 };
 

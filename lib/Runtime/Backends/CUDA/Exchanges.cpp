@@ -12,15 +12,11 @@ using namespace meshloom::plan;
 
 DeviceExchange
 CUDAExecutable::exchangeOnLink(const ExchangeLayout &layout) const {
-  Combination combination;
   const std::string symbol =
       CombinationKind{layout.type, layout.reduce, /*rank=*/1}.symbol();
-  const auto &shapes = code->code.kernels;
-  if (const auto shape =
-          std::ranges::find(shapes, symbol, &KernelShape::symbol);
-      shape != shapes.end())
-    if (Result<FunctionHandle> function = code->kernels->find(symbol))
-      combination = {&*shape, *function};
+  LoadedKernel combination;
+  if (Result<LoadedKernel> found = loadedKernel(symbol))
+    combination = *found;
   return {layout, *card, *gpus.link, combination, gpus.communicator()->rank()};
 }
 

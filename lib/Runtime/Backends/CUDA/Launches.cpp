@@ -23,6 +23,33 @@ unsigned cuda::blocksOf(const KernelShape &shape,
   return unsigned(std::min(shape.blocks(extents), most));
 }
 
+Status cuda::launchKernel(Commands &commands, const Card &card,
+                          const LoadedKernel &kernel,
+                          const KernelArguments &arguments) {
+  const KernelShape &shape = *kernel.shape;
+  std::vector<uint64_t> parameters;
+  for (const KernelParameter &parameter : shape.parameters)
+    switch (parameter.kind) {
+    case KernelParameter::Kind::Pointer:
+      parameters.push_back(
+          reinterpret_cast<uintptr_t>(arguments.pointers[parameter.operand]));
+      break;
+    case KernelParameter::Kind::Extent:
+      parameters.push_back(uint64_t(arguments.extents[parameter.loop]));
+      break;
+    case KernelParameter::Kind::Origin:
+      parameters.push_back(uint64_t(arguments.origin[parameter.loop]));
+      break;
+    case KernelParameter::Kind::Stride:
+      parameters.push_back(
+          uint64_t(arguments.stride(parameter.operand, parameter.loop)));
+      break;
+    }
+  return commands.launch(kernel.function,
+                         blocksOf(shape, arguments.extents, card),
+                         shape.threads(), parameters);
+}
+
 Status
 CUDAExecutable::forEachBox(const Call &call,
                            const std::function<Status(Part &)> &body) const {
@@ -85,7 +112,7 @@ CUDAExecutable::Part CUDAExecutable::launched(const Call &call,
 /// A box of too many results is launched in halves.
 Status CUDAExecutable::launch(Commands &commands, const Call &call,
                               Part part) const {
-  const KernelShape &shape = *call.shape;
+  const KernelShape &shape = *call.kernel.shape;
   int64_t results = 1;
   for (unsigned loop : shape.parallel)
     results *= part.extents[loop];
@@ -107,42 +134,21 @@ Status CUDAExecutable::launch(Commands &commands, const Call &call,
       return ok;
     return launch(commands, call, std::move(second));
   }
-  std::vector<uint64_t> parameters;
-  for (const KernelParameter &parameter : shape.parameters)
-    switch (parameter.kind) {
-    case KernelParameter::Kind::Pointer:
-      parameters.push_back(
-          reinterpret_cast<uintptr_t>(part.pointers[parameter.operand]));
-      break;
-    case KernelParameter::Kind::Extent:
-      parameters.push_back(uint64_t(part.extents[parameter.loop]));
-      break;
-    case KernelParameter::Kind::Origin:
-      parameters.push_back(uint64_t(part.origin[parameter.loop]));
-      break;
-    case KernelParameter::Kind::Stride:
-      parameters.push_back(
-          uint64_t(call.elements[parameter.operand].strides[parameter.loop]));
-      break;
-    }
-  return commands.launch(call.function, blocksOf(shape, part.extents, *card),
-                         shape.threads(), parameters);
+  return launchKernel(commands, *card, call.kernel,
+                      {part.pointers, part.extents, part.origin,
+                       [&](unsigned operand, unsigned loop) {
+                         return call.elements[operand].strides[loop];
+                       }});
 }
 
 /// Parts have one workspace, in turn.
-Status CUDAExecutable::launchProduct(Commands &commands, const Call &call,
+Status CUDAExecutable::launchLibrary(Commands &commands, const Call &call,
                                      const Part &part, char *workspace) const {
   if (workspace)
     commands.join();
-  const std::vector<char *> &pointers = part.pointers;
-  std::vector<uint64_t> addresses;
-  for (const char *pointer :
-       {pointers[0], pointers[1], pointers[2], static_cast<char *>(workspace)})
-    addresses.push_back(reinterpret_cast<uintptr_t>(pointer));
-  return commands.callLibrary(addresses, [&](StreamHandle stream) {
-    return card->run(*call.products[part.instance], pointers[0], pointers[1],
-                     pointers[2], workspace, stream);
-  });
+  const Status done = call.libraryWork[part.instance]->enqueue(
+      commands, part.pointers, workspace);
+  return done ? done : Status(ofCard(done.error()));
 }
 
 Status CUDAExecutable::copyBoxes(Commands &commands, const Call &call,

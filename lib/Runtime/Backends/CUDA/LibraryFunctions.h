@@ -6,8 +6,10 @@
 #include "meshloom/Core/Result.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 
 namespace meshloom::cuda {
@@ -28,11 +30,41 @@ public:
   }
   /// Returns the first name that was not found; empty if all were.
   const std::string &missing() const { return missingName; }
+  /// Fails where some function was not found in the library that openLibrary
+  /// has opened.
+  Status complete(const std::string &path,
+                  std::span<const char *const> systemNames,
+                  std::string_view product) const {
+    if (missingName.empty())
+      return Success();
+    return Error(fmt::format("'{}' is no {}: it has no function {}",
+                             path.empty() ? systemNames.front() : path, product,
+                             missingName));
+  }
 
 private:
   void *handle;
   std::string missingName;
 };
+
+/// Opens the library `path`; where the path is empty, the first one of
+/// `systemNames` that the system has.
+inline Result<void *> openLibrary(const std::string &path,
+                                  std::span<const char *const> systemNames,
+                                  std::string_view product) {
+  void *handle = nullptr;
+  if (!path.empty())
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  else
+    for (const char *name : systemNames)
+      if (!handle)
+        handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Error(
+        fmt::format("NVIDIA's {} cannot be loaded: {}", product, dlerror()),
+        ErrorCode::NOT_FOUND);
+  return handle;
+}
 
 /// Returns the library `path`, which `open(path)` opens once in a process. A
 /// failure is not remembered.

@@ -162,16 +162,17 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
     return call;
   if (Status ok = findKernel(call); !ok)
     return ok.error();
-  if (call.shape && work.kind == Work::Kind::Dot)
-    if (Status ok = planProducts(call); !ok)
-      return ok.error();
-  if (call.shape && work.kind == Work::Kind::Reduce) { // a loop of addends
+  if (Status ok = planLibrary(call); !ok)
+    return ok.error();
+  if (call.kernel.shape &&
+      work.kind == Work::Kind::Reduce) { // a loop of addends
     const GraphBuffer &from = graph.buffers[work.accesses[0].buffer];
     call.elements[0].strides.push_back(*addendStep(work) *
                                        elementCount(from.shape));
     call.elements[1].strides.push_back(0);
   }
-  call.onHost = !call.shape && work.kind != Work::Kind::Copy;
+  call.onHost = !call.kernel.shape && call.libraryWork.empty() &&
+                work.kind != Work::Kind::Copy;
   if (call.onHost) {
     auto host = HostWork::make(loaded, graph, work, code->host.get());
     if (!host)
@@ -242,64 +243,24 @@ Status CUDAExecutable::findKernel(Call &call) const {
   const Result<std::string> symbol = symbolOf(*call.work);
   if (!symbol)
     return symbol.error();
+  Result<LoadedKernel> kernel = loadedKernel(*symbol);
+  if (!kernel)
+    return kernel.error().withMessage(describe(loaded, call.work->step) +
+                                      kernel.error().message());
+  call.kernel = *kernel;
+  return Success();
+}
+
+Result<LoadedKernel>
+CUDAExecutable::loadedKernel(const std::string &symbol) const {
   const auto &shapes = code->code.kernels;
-  const auto shape = std::ranges::find(shapes, *symbol, &KernelShape::symbol);
+  const auto shape = std::ranges::find(shapes, symbol, &KernelShape::symbol);
   if (shape == shapes.end())
-    return Success();
-  Result<FunctionHandle> function = code->kernels->find(*symbol);
+    return LoadedKernel();
+  Result<FunctionHandle> function = code->kernels->find(symbol);
   if (!function)
-    return function.error().withMessage(describe(loaded, call.work->step) +
-                                        function.error().message());
-  call.shape = &*shape;
-  call.function = *function;
-  return Success();
-}
-
-/// The largest power of two that divides an address `offset` bytes behind the
-/// beginning of an array, as far as algorithms care.
-static int64_t alignmentAt(int64_t offset) {
-  constexpr int64_t largest = 16;
-  return std::gcd(offset, largest);
-}
-
-/// A deterministic program's bits depend on the operands alone, and the
-/// library's on the algorithm too.
-Status CUDAExecutable::planProducts(Call &call) {
-  const auto kind =
-      ProductKind::of(loaded, std::get<DotStep>(loaded.steps[call.work->step]));
-  if (!kind || loaded.deterministic)
-    return Success();
-  std::vector<std::shared_ptr<const BlasProduct>> products;
-  int64_t workspaceBytes = 0;
-  bool isComplete = true;
-  Status planned = forEachBox(call, [&](Part &part) -> Status {
-    const auto product = MatrixProduct::of(
-        *kind, part.extents,
-        {call.elements[0].strides, call.elements[1].strides,
-         call.elements[2].strides},
-        {alignmentAt(part.offsets[0]), alignmentAt(part.offsets[1]),
-         alignmentAt(part.offsets[2])});
-    isComplete &= product.has_value();
-    if (!isComplete)
-      return Success();
-    auto found = card->plan(*product);
-    if (!found)
-      return found.error();
-    isComplete &= *found != nullptr;
-    if (!isComplete)
-      return Success();
-    workspaceBytes = std::max(workspaceBytes, (*found)->workspaceBytes());
-    products.push_back(std::move(*found));
-    return Success();
-  });
-  if (!planned || !isComplete)
-    return planned;
-  call.products = std::move(products);
-  if (workspaceBytes > 0) {
-    call.workspace = unsigned(graph.plan.memories.size());
-    graph.plan.memories.push_back({.bytes = workspaceBytes});
-  }
-  return Success();
+    return function.error();
+  return LoadedKernel{&*shape, *function};
 }
 
 Interval CUDAExecutable::touched(const Call &call, const Part &part,

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CardLibraries: the libraries of NVIDIA's that compute something on a card.
+// Each is found when a program first needs it.
+#pragma once
+
+#include "Blas.h"
+#include "Fourier.h"
+
+#include <optional>
+
+namespace meshloom::cuda {
+
+/// The path of each library: empty, it is the system's, if there is one;
+/// nothing, it is not to be used.
+struct LibraryPaths {
+  std::optional<std::string> blas, fourier;
+};
+
+/// The card is the one that the calling thread speaks of. Functions fail where
+/// a library that somebody has named does not load. Safe to use from any
+/// thread.
+class CardLibraries {
+public:
+  explicit CardLibraries(LibraryPaths paths) : paths(std::move(paths)) {}
+
+  /// How cuBLASLt computes this product.
+  LibraryWorkOrError plan(const MatrixProduct &product);
+  /// How cuFFT transforms these lines. `card` outlives the work.
+  LibraryWorkOrError plan(Card &card, const FourierLines &lines);
+
+private:
+  /// Null: the library is not to be used, or the system has none.
+  template <typename Library>
+  Result<const Library *> find(std::optional<std::string> &path);
+
+  std::mutex mutex; ///< of what is below
+  LibraryPaths paths;
+  std::unique_ptr<Blas> blas; ///< null: nobody has asked for it
+};
+
+} // namespace meshloom::cuda

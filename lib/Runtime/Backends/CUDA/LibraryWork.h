@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LibraryWork: work of a program that one of NVIDIA's libraries does.
+#pragma once
+
+#include "Commands.h"
+
+#include <memory>
+
+namespace meshloom::cuda {
+
+class LibraryWork {
+public:
+  virtual ~LibraryWork() = default;
+  /// Returns how much memory of the card a run needs.
+  virtual int64_t workspaceBytes() const = 0;
+  /// Asks for the work. `operands`: of the call. One run has the workspace at a
+  /// time.
+  virtual Status enqueue(Commands &commands, std::span<char *const> operands,
+                         char *workspace) const = 0;
+};
+
+/// Null: no library does this work.
+using LibraryWorkOrError = Result<std::shared_ptr<const LibraryWork>>;
+inline LibraryWorkOrError noLibraryWork() {
+  return std::shared_ptr<const LibraryWork>();
+}
+
+} // namespace meshloom::cuda
