@@ -107,7 +107,11 @@ std::vector<StepCost> stepCosts(const Profile &profile) {
     cost.bytes += event.bytes;
   }
   std::vector<StepCost> result;
-  for (std::vector<StepCost> &stepCosts : costs) {
+  for (size_t p = 0; p < costs.size(); ++p) {
+    std::vector<StepCost> &stepCosts = costs[p];
+    // The peak is that of a core.
+    const bool hasPeak =
+        profile.peak.workers > 0 && profile.programs[p].platform == "cpu";
     if (stepCosts.back().parts == 0)
       stepCosts.pop_back();
     for (StepCost &cost : stepCosts) {
@@ -117,7 +121,7 @@ std::vector<StepCost> stepCosts(const Profile &profile) {
         cost.share = cost.seconds / total;
         cost.gflops = double(cost.flops) * 1e-9 / cost.seconds;
         cost.gigabytes = double(cost.bytes) * 1e-9 / cost.seconds;
-        if (profile.peak.workers > 0 && cost.kind != "whole call")
+        if (hasPeak && cost.kind != "whole call")
           cost.of_peak = std::max(cost.gflops / profile.peak.gflops,
                                   cost.gigabytes / profile.peak.gigabytes);
       }

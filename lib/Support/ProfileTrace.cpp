@@ -121,6 +121,8 @@ void Writer::addPart(const ProfileEvent &measured) {
   Json &arguments = json["args"];
   describe(arguments, measured.program, measured.step);
   arguments["run"] = measured.run;
+  if (!measured.name.empty())
+    arguments["code"] = measured.name;
   if (measured.devices != ProfileEvent::NONE)
     arguments["devices"] = deviceText(profile.deviceSets[measured.devices]);
   arguments["bytes"] = measured.bytes;
@@ -132,7 +134,7 @@ void Writer::addPart(const ProfileEvent &measured) {
                gigabytes = double(measured.bytes) / duration;
   arguments["GFLOP/s"] = gflops;
   arguments["GB/s"] = gigabytes;
-  if (profile.peak.workers > 0) {
+  if (profile.peak.workers > 0 && program.platform == "cpu") {
     arguments["of peak GFLOP/s"] = gflops / profile.peak.gflops;
     arguments["of peak GB/s"] = gigabytes / profile.peak.gigabytes;
   }
@@ -203,16 +205,22 @@ void Writer::nameRows() {
     json["args"]["name"] = text;
     lines.push_back(dumped(json));
   };
-  for (const auto &[platform, process] : processes)
+  int64_t cards = HOST; // the process whose workers are cards, if there is one
+  for (const auto &[platform, process] : processes) {
     name("process_name", process, RUNS, platform);
+    if (platform == "cuda")
+      cards = process;
+  }
   for (auto [process, row] : rows)
     if (process == HOST) {
       name("process_name", HOST, row, "host");
       name("thread_name", HOST, row, fmt::format("thread {}", row));
     } else {
       name("thread_name", process, row,
-           row == RUNS ? "programs"
-                       : fmt::format("worker {}", row - FIRST_WORKER));
+           row == RUNS
+               ? "programs"
+               : fmt::format("{} {}", process == cards ? "GPU" : "worker",
+                             row - FIRST_WORKER));
     }
 }
 

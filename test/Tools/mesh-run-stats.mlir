@@ -12,6 +12,7 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: ]
 // CHECK: "peak_bytes_per_device": {{[1-9]}}
+// CHECK-NEXT: "bytes_in_use": {{[1-9]}}
 // CHECK: "compile_ms":
 // CHECK: "step_ms":
 // CHECK: "predicted": {

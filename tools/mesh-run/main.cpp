@@ -350,6 +350,7 @@ Status writeStats(const Options &options, const Loaded &loaded,
                                     {"group_size", record.groupSize},
                                     {"result_bytes", record.resultBytes}});
   stats["peak_bytes_per_device"] = statistics.peakBytesPerDevice;
+  stats["bytes_in_use"] = loaded.client->bytesInUse();
   stats["compile_ms"] = loaded.compileMilliseconds;
   if (!milliseconds.empty()) {
     stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median

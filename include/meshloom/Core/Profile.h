@@ -54,7 +54,8 @@ struct ProfileEvent {
   int64_t flops = 0, bytes = 0;
   unsigned devices = NONE; ///< of Profile::deviceSets: whose part it is
   int64_t iterations = -1; ///< of a loop
-  std::string name = {};   ///< of a Host event
+  /// The name of a Host event; of a Step on a GPU, the code that computes it.
+  std::string name = {};
 };
 
 struct Profile {

@@ -5,6 +5,8 @@
 
 #include "../../../lib/Runtime/Backends/CUDA/CardLibraries.h"
 
+#include "meshloom/Runtime/Profiler.h"
+
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::HasSubstr;
@@ -78,6 +80,39 @@ TEST_F(CUDATest, ProductsAreThoseOfTheLibrary) {
     *client = nullptr;
     EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
   }
+}
+
+// The calls of a run that is profiled are one after the other, with the times
+// of the card: a microsecond for each piece of work of the stand-in.
+TEST_F(CUDATest, ProfilesHaveTheTimesOfTheCard) {
+  begin();
+  auto client = clientOf(
+      platformName(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH)), 2);
+  ASSERT_TRUE(client) << client.error().message();
+  auto profiler = Profiler::start();
+  ASSERT_TRUE(profiler) << profiler.error().message();
+  ASSERT_TRUE(runStep(*client, "cuda", 2, /*times=*/1));
+  const Profile profile = (*profiler)->stop();
+  EXPECT_EQ(standInCalls("cuGraphLaunch"), 0);
+  EXPECT_STREQ(standInFault(), "");
+  int products = 0, kernels = 0;
+  int64_t end = 0;
+  for (const ProfileEvent &event : profile.events) {
+    if (event.kind != ProfileEvent::Kind::Step)
+      continue;
+    constexpr int64_t microsecond = 1000;
+    EXPECT_GE(event.begin, end);
+    end = event.end;
+    EXPECT_NEAR(double(event.end - event.begin), microsecond, 2) << event.name;
+    EXPECT_GT(event.bytes, 0);
+    EXPECT_GT(event.flops, 0);
+    products += event.name == "cublasLtMatmul";
+    kernels += event.name.starts_with("kernel_");
+  }
+  EXPECT_EQ(products, 5);
+  EXPECT_GT(kernels, 0);
+  for (const StepCost &cost : stepCosts(profile))
+    EXPECT_EQ(cost.of_peak, 0) << "the peak is that of a core";
 }
 
 // An algorithm of the library's may depend on more than the operands. Kernels

@@ -356,9 +356,10 @@ DriverResult cuStreamWaitEvent(StreamHandle stream, EventHandle event,
   });
 }
 
-DriverResult cuEventCreate(EventHandle *event, unsigned) {
+DriverResult cuEventCreate(EventHandle *event, unsigned flags) {
   return entered("cuEventCreate", Needs::Context, [&](StandIn &driver) {
-    auto created = std::make_unique<EventObject>(EventObject{current, {}});
+    auto created = std::make_unique<EventObject>(
+        EventObject{current, flags == eventWithTiming, {}});
     *event = created.get();
     driver.events.emplace(*event, std::move(created));
     return DriverResult::Success;
@@ -379,6 +380,25 @@ DriverResult cuEventRecord(EventHandle event, StreamHandle stream) {
     if (!object || !recorded)
       return DriverResult::InvalidHandle;
     recorded->task = object->last;
+    return DriverResult::Success;
+  });
+}
+
+/// A piece of work takes a microsecond.
+DriverResult cuEventElapsedTime(float *milliseconds, EventHandle begin,
+                                EventHandle end) {
+  return entered("cuEventElapsedTime", Needs::Context, [&](StandIn &driver) {
+    EventObject *first = find(driver.events, begin),
+                *last = find(driver.events, end);
+    if (!first || !last || !first->hasTime || !last->hasTime)
+      return DriverResult::InvalidHandle;
+    int64_t pieces = 0;
+    for (auto [event, sign] : {std::pair(first, -1), std::pair(last, 1)}) {
+      if (event->task && !event->task->done)
+        return DriverResult::NotReady;
+      pieces += sign * (event->task ? event->task->number : 0);
+    }
+    *milliseconds = float(pieces) / 1000;
     return DriverResult::Success;
   });
 }

@@ -36,6 +36,7 @@ struct Task {
   Piece piece;
   std::vector<std::shared_ptr<Task>> after;
   bool done = false;
+  int64_t number = 0; ///< in the order in which work is done; 0: it is not
   bool isNext() const {
     return std::ranges::all_of(after, [](auto &task) { return task->done; });
   }
@@ -68,6 +69,7 @@ struct StreamObject {
 };
 struct EventObject {
   ContextObject *context;
+  bool hasTime;
   std::shared_ptr<Task> task; ///< null: nothing to wait for
 };
 struct GraphNodeObject {
@@ -146,6 +148,7 @@ struct StandIn {
   std::map<std::string, int> calls;
   std::string fault;
   int64_t launches = 0;
+  int64_t done = 0; ///< pieces of work
 
   DriverResult lose(ContextObject *context, DriverResult result,
                     const std::string &text) {
@@ -197,6 +200,7 @@ struct StandIn {
     if (task->piece.run && task->context->lost == DriverResult::Success)
       (void)task->piece.run();
     task->done = true;
+    task->number = ++done;
     task->after.clear();
     task->piece = {};
     return true;

@@ -43,6 +43,7 @@ public:
   BlasProduct(const BlasProduct &) = delete;
   BlasProduct &operator=(const BlasProduct &) = delete;
 
+  std::string_view function() const override { return "cublasLtMatmul"; }
   int64_t workspaceBytes() const override {
     return int64_t(chosen.workspaceBytes);
   }

@@ -143,9 +143,13 @@ Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (const Frame::OldValue &old : frame.oldValues)
     if (Status ok = card->copy(old.to, old.from.get(), old.bytes); !ok)
       return ok;
+  auto mark = [&] { return run.times ? run.times->mark() : Success(); };
+  if (Status ok = mark(); !ok)
+    return ok;
   for (Segment &segment : segments) {
     const size_t count = segment.end - segment.begin;
-    if (gpus.graphsFrom > 0 && int64_t(count) >= gpus.graphsFrom &&
+    if (!run.times && gpus.graphsFrom > 0 &&
+        int64_t(count) >= gpus.graphsFrom &&
         !calls[segment.begin].work->isExchange()) {
       if (Status ok = enqueueGraph(segment, frame, run); !ok) {
         segment.recorded = nullptr; // the next run begins anew
@@ -153,9 +157,12 @@ Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
       }
       continue;
     }
-    for (size_t c = segment.begin; c < segment.end; ++c)
+    for (size_t c = segment.begin; c < segment.end; ++c) {
       if (Status ok = enqueueCall(*card, c, frame, run); !ok)
         return ok;
+      if (Status ok = mark(); !ok)
+        return ok;
+    }
   }
   return Success();
 }
@@ -168,6 +175,9 @@ Result<Event> CUDAExecutable::runActions(const Frame &frame) {
       [this](unsigned exchange) { return exchangeMemory[exchange]; });
   run->messages =
       exchanging->take(exchangeCalls.size() * DeviceExchange::MESSAGES + 1);
+  if (profiled)
+    if (Status ok = beginProfile(*run); !ok)
+      return ok.error();
   if (hasHostNodes() || exchanges())
     run->owner = shared_from_this();
   if (hasHostNodes())
@@ -195,6 +205,8 @@ Result<Event> CUDAExecutable::runActions(const Frame &frame) {
   }
   const Status enqueued = enqueue(frame, *run);
   Result<Event> done = gpus.whenDone(outcome, ofLink);
+  if (profiled && enqueued && done && done->wait())
+    recordCalls(*run);
   if ((!enqueued || !done) && ofLink) { // its transfers may never end
     run->exchanges->fail(!enqueued ? enqueued.error() : done.error(),
                          run->failure);

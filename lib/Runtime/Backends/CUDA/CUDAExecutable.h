@@ -10,6 +10,7 @@
 #pragma once
 
 #include "CUDAClient.h"
+#include "CallTimes.h"
 #include "CardLibraries.h"
 #include "DeviceExchange.h"
 #include "Graph.h"
@@ -84,6 +85,9 @@ private:
     /// Always there once it has begun.
     std::optional<plan::ExchangeRun> exchanges;
     uint64_t messages = 0; ///< the number of the first one of the link
+    /// Where the run is profiled; `begin`: the first mark, in its time.
+    std::optional<CallTimes> times;
+    int64_t begin = 0;
     /// Keeps `self` alive for what runs later.
     std::shared_ptr<const plan::PlanExecutable> owner;
   };
@@ -136,6 +140,13 @@ private:
   bool hasHostNodes() const {
     return std::ranges::any_of(calls, &Call::hasHostNode);
   }
+  Status beginProfile(Run &run) const;
+  /// The code that computes a call, as profiles name it.
+  static std::string codeOf(const Call &call);
+  int64_t flopsOf(const Call &call, const Part &part) const;
+  int64_t bytesOf(const Call &call, const Part &part) const;
+  /// Adds the calls of a run that is over to the profile.
+  void recordCalls(const Run &run) const;
   Status enqueue(const Frame &frame, Run &run);
   Status enqueueGraph(Segment &segment, const Frame &frame, Run &run);
   Status enqueueCall(Commands &commands, size_t index, const Frame &frame,

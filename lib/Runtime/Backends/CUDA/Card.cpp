@@ -74,6 +74,7 @@ Status Card::start(int number, int64_t memoryLimit) {
   if (!described)
     return described.error();
   text = std::move(*described);
+  ordinal = number;
   if (Status ok = check(driver.cuDeviceGet(&device, number), "cuDeviceGet");
       !ok)
     return ok;
@@ -363,6 +364,38 @@ Status Card::wait(EventHandle mark) {
 void Card::giveBack(EventHandle mark) {
   std::lock_guard lock(mutex);
   freeMarks.push_back(mark);
+}
+
+Result<EventHandle> Card::markTime() {
+  if (Status ok = enter(); !ok)
+    return ok.error();
+  EventHandle mark = nullptr;
+  if (Status ok =
+          check(driver.cuEventCreate(&mark, eventWithTiming), "cuEventCreate");
+      !ok)
+    return ok.error();
+  if (Status ok = check(driver.cuEventRecord(mark, stream), "cuEventRecord");
+      !ok) {
+    (void)driver.cuEventDestroy_v2(mark);
+    return ok.error();
+  }
+  return mark;
+}
+
+void Card::destroy(EventHandle mark) {
+  if (enter())
+    (void)driver.cuEventDestroy_v2(mark);
+}
+
+Result<float> Card::millisecondsBetween(EventHandle begin, EventHandle end) {
+  if (Status ok = enter(); !ok)
+    return ok.error();
+  float milliseconds = 0;
+  if (Status ok = check(driver.cuEventElapsedTime(&milliseconds, begin, end),
+                        "cuEventElapsedTime");
+      !ok)
+    return ok.error();
+  return milliseconds;
 }
 
 Result<bool> Card::isOver(EventHandle mark) {

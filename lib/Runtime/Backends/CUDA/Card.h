@@ -39,6 +39,8 @@ public:
 
   /// "GPU 0 (NVIDIA H100)".
   const std::string &description() const { return text; }
+  /// Among those of the machine.
+  int number() const { return ordinal; }
   int multiprocessors() const { return processors; }
   /// 80 for compute capability 8.0.
   int capability() const { return computeCapability; }
@@ -80,6 +82,15 @@ public:
 
   /// Takes a mark back that nobody waits for any more.
   void giveBack(EventHandle mark);
+
+  // For profiles.
+  /// Marks the work so far with the time of its end. Such a mark is not to be
+  /// given back, but destroyed.
+  Result<EventHandle> markTime();
+  void destroy(EventHandle mark);
+  /// Milliseconds between two such marks, once the work in front of both has
+  /// been done.
+  Result<float> millisecondsBetween(EventHandle begin, EventHandle end);
 
   // For links between cards.
   /// Makes the card the one that the calling thread speaks of. Fails where it
@@ -126,6 +137,7 @@ private:
   std::string text;
   int processors = 0, computeCapability = 0;
   int64_t limit = 0;
+  int ordinal = 0;
   DeviceNumber device = 0;
   ContextHandle context = nullptr;
   StreamHandle stream = nullptr;

@@ -60,7 +60,7 @@ inline constexpr unsigned streamNonBlocking = 1;
 /// Modes of cuStreamBeginCapture: a library that is captured may load its code.
 enum class CaptureMode : int { Relaxed = 2 };
 /// Flags of cuEventCreate: it measures no times.
-inline constexpr unsigned eventWithoutTiming = 2;
+inline constexpr unsigned eventWithTiming = 0, eventWithoutTiming = 2;
 
 using DeviceNumber = int;
 using DevicePointer = unsigned long long;

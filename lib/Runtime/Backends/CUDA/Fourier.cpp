@@ -110,6 +110,7 @@ public:
 
   /// False: the library does not take these lines.
   Result<bool> plan();
+  std::string_view function() const override;
   int64_t workspaceBytes() const override { return copyOffset + copyBytes; }
   Status enqueue(Commands &commands, std::span<char *const> operands,
                  char *workspace) const override;
@@ -238,27 +239,50 @@ Status FourierWork::copyLines(Commands &commands, char *from, char *to) const {
        }});
 }
 
-Status FourierWork::execute(char *from, char *to) const {
-  const bool isDouble = lines.kind.part == DType::F64;
-  switch (lines.kind.form) {
-  case Form::FromReal:
-    return isDouble
-               ? check(library.cufftExecD2Z(handle, from, to), "cufftExecD2Z")
-               : check(library.cufftExecR2C(handle, from, to), "cufftExecR2C");
-  case Form::ToReal:
-    return isDouble
-               ? check(library.cufftExecZ2D(handle, from, to), "cufftExecZ2D")
-               : check(library.cufftExecC2R(handle, from, to), "cufftExecC2R");
-  default:
+std::string_view FourierWork::function() const {
+  switch (type()) {
+  case FourierType::C2C:
+    return "cufftExecC2C";
+  case FourierType::R2C:
+    return "cufftExecR2C";
+  case FourierType::C2R:
+    return "cufftExecC2R";
+  case FourierType::C2C64:
+    return "cufftExecZ2Z";
+  case FourierType::R2C64:
+    return "cufftExecD2Z";
+  case FourierType::C2R64:
     break;
   }
+  return "cufftExecZ2D";
+}
+
+Status FourierWork::execute(char *from, char *to) const {
   const FourierDirection direction = lines.kind.form == Form::Inverse
                                          ? FourierDirection::Inverse
                                          : FourierDirection::Forward;
-  return isDouble ? check(library.cufftExecZ2Z(handle, from, to, direction),
-                          "cufftExecZ2Z")
-                  : check(library.cufftExecC2C(handle, from, to, direction),
-                          "cufftExecC2C");
+  auto result = FourierResult::InvalidType;
+  switch (type()) {
+  case FourierType::C2C:
+    result = library.cufftExecC2C(handle, from, to, direction);
+    break;
+  case FourierType::R2C:
+    result = library.cufftExecR2C(handle, from, to);
+    break;
+  case FourierType::C2R:
+    result = library.cufftExecC2R(handle, from, to);
+    break;
+  case FourierType::C2C64:
+    result = library.cufftExecZ2Z(handle, from, to, direction);
+    break;
+  case FourierType::R2C64:
+    result = library.cufftExecD2Z(handle, from, to);
+    break;
+  case FourierType::C2R64:
+    result = library.cufftExecZ2D(handle, from, to);
+    break;
+  }
+  return check(result, function());
 }
 
 Status FourierWork::enqueue(Commands &commands, std::span<char *const> operands,

@@ -38,8 +38,10 @@ LibraryWorkOrError CUDAExecutable::planTransform(const Call &call,
   const auto kind = FourierKind::of(loaded, step);
   if (!kind)
     return noLibraryWork();
+  FourierLines lines;
+  lines.kind = *kind;
   // A result in place of the operand is the same access.
-  FourierLines lines{.kind = *kind, .result = call.elements.size() - 1};
+  lines.result = call.elements.size() - 1;
   lines.fromOffset = part.offsets[0];
   lines.toOffset = part.offsets[lines.result];
   // Dims without a loop have one element.

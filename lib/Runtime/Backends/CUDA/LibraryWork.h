@@ -5,12 +5,15 @@
 #include "Commands.h"
 
 #include <memory>
+#include <string_view>
 
 namespace meshloom::cuda {
 
 class LibraryWork {
 public:
   virtual ~LibraryWork() = default;
+  /// Returns the library's function, for profiles.
+  virtual std::string_view function() const = 0;
   /// Returns how much memory of the card a run needs.
   virtual int64_t workspaceBytes() const = 0;
   /// Asks for the work. `operands`: of the call. One run has the workspace at a
