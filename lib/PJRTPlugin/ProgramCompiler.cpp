@@ -6,10 +6,13 @@
 #include "OpShardings.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/Plan/PlanClient.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +22,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -277,8 +281,10 @@ void chooseDonations(LoadedProgram &program) {
   }
 }
 
-/// Says which partition each index of the program's mesh is.
-Status placePartitions(LoadedProgram &program) {
+/// Says which partition each index of the program's mesh is, and which of them
+/// are in process `self`, whose devices are `perProcess` ids.
+Status placePartitions(LoadedProgram &program, int64_t self,
+                       int64_t perProcess) {
   const Signature &signature = program.executable->compiled().signature();
   const int64_t size = signature.mesh.size();
   const int64_t partitions = int64_t(program.request.devices.size());
@@ -293,6 +299,29 @@ Status placePartitions(LoadedProgram &program) {
   program.indexOf.resize(size_t(size));
   for (int64_t i = 0; i < size; ++i)
     program.indexOf[size_t(program.partitionOf[size_t(i)])] = i;
+  for (int64_t partition = 0; partition < partitions; ++partition)
+    if (program.request.devices[size_t(partition)] / perProcess == self)
+      program.partitionsHere.push_back(partition);
+  if (size == 1) {
+    program.indicesHere.push_back({0, 0});
+    return Success();
+  }
+  for (int64_t index : devicesHere(program.executable->signature().mesh)) {
+    const auto &here = program.partitionsHere;
+    const auto found =
+        std::ranges::find(here, program.partitionOf[size_t(index)]);
+    if (found == here.end())
+      return Error(
+          fmt::format("the mesh {} must have the devices of each process one "
+                      "after the other, in the order of processes: index {} is "
+                      "the device {}, which is not one of process {}",
+                      signature.mesh.to_string(), index,
+                      program.request
+                          .devices[size_t(program.partitionOf[size_t(index)])],
+                      self),
+          ErrorCode::UNIMPLEMENTED);
+    program.indicesHere.push_back({index, size_t(found - here.begin())});
+  }
   return Success();
 }
 } // namespace
@@ -319,6 +348,41 @@ ProgramCompiler::Context &ProgramCompiler::freshContext() {
   return *context;
 }
 
+/// Fails where the devices are neither of this process nor equally many of all.
+Result<ProgramCompiler::Place>
+ProgramCompiler::placeOf(const CompileRequest &request) const {
+  std::map<int64_t, size_t> counts;
+  for (int64_t device : request.devices)
+    ++counts[device / std::ssize(client->devices())];
+  if (counts.size() == 1 && counts.begin()->first == client->process())
+    return Place::ThisProcess;
+  const size_t equal = request.devices.size() / size_t(client->processes());
+  if (std::ssize(counts) == client->processes() &&
+      std::ranges::all_of(
+          counts, [&](const auto &entry) { return entry.second == equal; }))
+    return Place::AllProcesses;
+  std::vector<std::string> texts;
+  for (const auto &[process, count] : counts)
+    texts.push_back(fmt::format("{} of process {}", count, process));
+  return Error(fmt::format("a program must be on devices of this process "
+                           "({}), or on as many devices of each of the {} "
+                           "processes; this one is on {}",
+                           client->process(), client->processes(),
+                           fmt::join(texts, ", ")),
+               ErrorCode::UNIMPLEMENTED);
+}
+
+/// The machine of a mesh over all processes.
+MachineModel ProgramCompiler::machineFor(const MachineModel &machine,
+                                         const Mesh &mesh) const {
+  const auto &plan = dynamic_cast<const plan::PlanClient &>(*client);
+  // Memory is shared within a process only.
+  if (!machine.sharedMemory || mesh.size() % plan.processes() != 0)
+    return machine;
+  return machineOfProcesses(machine, mesh, mesh.size() / plan.processes(),
+                            plan.communicator()->transport().memoryGroups());
+}
+
 Result<std::shared_ptr<LoadedProgram>>
 ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
                       CompileRequest request) {
@@ -328,6 +392,9 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
                ? Error(error.message(), ErrorCode::UNIMPLEMENTED, error.place())
                : error;
   };
+  auto place = placeOf(request);
+  if (!place)
+    return place.error();
   auto program = std::make_shared<LoadedProgram>();
   program->compiler = shared_from_this();
   program->code = code;
@@ -350,20 +417,30 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
       !imported)
     return failed(imported.error());
   requireEvenSignature(**module);
+  if (*place == Place::AllProcesses && client->processes() > 1)
+    request.options.machine = machineFor(request.options.machine,
+                                         dtensor::meshOf(**module).getMesh());
   auto compiled =
       meshloom::compile(**module, compilerOptionsOf(request.options));
   if (!compiled)
     return failed(compiled.error());
   LoadOptions loadOptions;
   loadOptions.name = program->interface.name;
-  auto executable = client->load(std::move(*compiled), loadOptions);
+  const int64_t meshSize = compiled->signature().mesh.size();
+  auto executable =
+      *place == Place::AllProcesses && meshSize > 1
+          ? client->load(std::move(*compiled), loadOptions)
+          : client->load(std::move(*compiled),
+                         DeviceAssignment::standard(meshSize), loadOptions);
   if (!executable)
     return executable.error();
   program->request = std::move(request);
   program->executable = std::move(*executable);
   program->argumentAt = positionsOf(program->interface.arguments);
   program->resultAt = positionsOf(program->interface.results);
-  if (Status placed = placePartitions(*program); !placed)
+  if (Status placed = placePartitions(*program, client->process(),
+                                      std::ssize(client->devices()));
+      !placed)
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
     return fits.error();

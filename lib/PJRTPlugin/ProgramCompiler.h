@@ -76,6 +76,15 @@ struct LoadedProgram {
   /// The partition that an index of the program's mesh is, and the other way
   /// round. A program on a mesh of one runs once for all partitions.
   std::vector<int64_t> partitionOf, indexOf;
+  /// The partitions on devices of this process, ascending: callers give and get
+  /// lists of buffers in this order.
+  std::vector<int64_t> partitionsHere;
+  /// An index of the mesh whose device is in this process.
+  struct IndexHere {
+    int64_t index;
+    size_t list; ///< of the partition that it is, in `partitionsHere`
+  };
+  std::vector<IndexHere> indicesHere; ///< ascending
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
 
@@ -108,6 +117,10 @@ public:
 
 private:
   struct Context;
+  /// The processes that a program's devices are in.
+  enum class Place { ThisProcess, AllProcesses };
+  Result<Place> placeOf(const CompileRequest &request) const;
+  MachineModel machineFor(const MachineModel &machine, const Mesh &mesh) const;
   Result<std::shared_ptr<LoadedProgram>> load(std::string_view code,
                                               std::string_view compileOptions,
                                               CompileRequest request);
