@@ -2,15 +2,12 @@
 // Clients: virtual devices, and the options that they are created with.
 #include "FfiCalls.h"
 #include "FunctionTable.h"
-#include "OtherProcesses.h"
 #include "PluginObjects.h"
 #include "ProgramCompiler.h"
 
 #include "meshloom/Core/Version.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 #include "meshloom/Runtime/Backends/PJRT/Plugin.h"
-#include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Support/MachineModelFile.h"
 
 #include <charconv>
@@ -194,21 +191,19 @@ Result<std::unique_ptr<ClientObject>> createClient(const Arguments &args,
         fmt::format("the process node_id={} is not one of num_nodes={}",
                     options.process, options.processes));
   if (options.processes > 1) {
-    auto processes = connectProcesses(args, options.process, options.processes,
-                                      options.cpu.devices);
+    auto processes = OtherProcesses::meet(args, options.process,
+                                          options.processes, options.cpu);
     if (!processes)
       return processes.error();
     object->processes = std::move(*processes);
-    options.cpu.communicator = object->processes->communicator();
-    if (options.cpu.workers == 0)
-      options.cpu.workers = object->processes->workers();
+    options.cpu.workers = object->processes->workers();
   }
   auto client = createCPUClient(options.cpu);
   if (!client)
     return client.error();
   object->client = std::move(*client);
-  object->compiler =
-      std::make_shared<ProgramCompiler>(object->client, options.program);
+  object->compiler = std::make_shared<ProgramCompiler>(
+      object->client, object->processes, options.program);
   for (int32_t process = 0; process < int32_t(options.processes); ++process)
     addDevices(*object, process);
   return object;
@@ -269,12 +264,11 @@ Status updateProcesses(const Arguments &args) {
   for (size_t i = 0; i < count; ++i) {
     const Arguments info(const_cast<char *>(infos + i * Info::stride));
     const auto process = info.get<int32_t>(Info::task_id);
-    if (client.processes && process != client.process() &&
+    if (client.processes &&
         info.get<int32_t>(Info::state) == int32_t(capi::ProcessState::Error))
-      client.processes->communicator()->abort(Error(
-          fmt::format("process {} has failed: {}", process,
-                      info.text(Info::error_message, Info::error_message_size)),
-          ErrorCode::UNAVAILABLE));
+      client.processes->giveUp(
+          process, std::string(info.text(Info::error_message,
+                                         Info::error_message_size)));
   }
   return Success();
 }
@@ -377,14 +371,6 @@ Status topologyAttributes(const Arguments &args) {
   return Success();
 }
 } // namespace
-
-ClientObject::~ClientObject() {
-  if (!processes)
-    return;
-  // The other processes wait for what this one has launched, and for no more.
-  (void)waitForLaunchedRuns(std::chrono::seconds(10));
-  processes->communicator()->leave();
-}
 
 Result<DeviceObject *> ClientObject::device(int64_t id) const {
   if (id >= 0 && id < int64_t(devices.size()))

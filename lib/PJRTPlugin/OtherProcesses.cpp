@@ -5,12 +5,15 @@
 #include "PluginObjects.h"
 
 #include "meshloom/Runtime/Communicator.h"
+#include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
 
 #include <algorithm>
 #include <climits>
 #include <fmt/format.h>
-#include <map>
+#include <fmt/ranges.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -118,11 +121,14 @@ std::string nextPrefix(int64_t process) {
   return fmt::format("meshloom/{}/", clients[process]++);
 }
 
+/// Processes may come to their first computation at different times.
+constexpr std::chrono::minutes meetingTime(5);
+
 /// Fails, naming a process, unless all have as many devices.
 Status checkDevices(KeyValueStore &store, int process, int count,
-                    int64_t devices, std::chrono::milliseconds timeout) {
-  auto counts =
-      store.gather("devices", process, count, std::to_string(devices), timeout);
+                    int64_t devices) {
+  auto counts = store.gather("devices", process, count, std::to_string(devices),
+                             meetingTime);
   if (!counts)
     return counts.error();
   const auto different =
@@ -136,32 +142,99 @@ Status checkDevices(KeyValueStore &store, int process, int count,
       "and process {} has {}; MESHLOOM_DEVICES or jax_num_cpu_devices sets it",
       counts->front(), different - counts->begin(), *different));
 }
+
+std::string hostName() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
 } // namespace
 
-Result<std::shared_ptr<PlatformProcesses>>
-plugin::connectProcesses(const Arguments &args, int64_t process, int64_t count,
-                         int64_t devices) {
-  // Processes may come to their first computation at different times.
-  constexpr std::chrono::minutes timeout(5);
-  const std::string prefix = nextPrefix(process);
+Result<std::shared_ptr<OtherProcesses>>
+OtherProcesses::meet(const Arguments &args, int64_t process, int64_t count,
+                     const CPUOptions &options) {
   auto store = std::make_shared<PrefixStore>(
-      std::make_shared<CallerStore>(args), prefix);
+      std::make_shared<CallerStore>(args), nextPrefix(process));
   if (Status equal =
-          checkDevices(*store, int(process), int(count), devices, timeout);
+          checkDevices(*store, int(process), int(count), options.devices);
       !equal)
     return equal.error();
-  ProcessTransportOptions options;
-  options.rank = int(process);
-  options.size = int(count);
-  options.connectTimeout = timeout;
-  auto transport = meshloom::connectProcesses(*store, options);
+  auto hosts =
+      store->gather("host", int(process), int(count), hostName(), meetingTime);
+  if (!hosts)
+    return hosts.error();
+  return std::shared_ptr<OtherProcesses>(
+      new OtherProcesses(store, process, std::move(*hosts), options));
+}
+
+int64_t OtherProcesses::workers() const {
+  if (options.workers > 0)
+    return options.workers;
+  return std::max<int64_t>(1,
+                           int64_t(std::thread::hardware_concurrency()) /
+                               std::ranges::count(hosts, hosts[size_t(self)]));
+}
+
+std::vector<int>
+OtherProcesses::memoryGroups(const std::vector<int64_t> &members) const {
+  std::vector<int> groups;
+  for (int64_t member : members) {
+    const auto first = std::ranges::find_if(members, [&](int64_t other) {
+      return hosts[size_t(other)] == hosts[size_t(member)];
+    });
+    groups.push_back(int(first - members.begin()));
+  }
+  return groups;
+}
+
+Result<std::shared_ptr<Communicator>>
+OtherProcesses::connect(const std::vector<int64_t> &members) const {
+  ProcessTransportOptions link;
+  link.rank = int(std::ranges::find(members, self) - members.begin());
+  link.size = int(members.size());
+  link.host = hosts[size_t(self)];
+  link.prefix = fmt::format("transport/{}/", fmt::join(members, ","));
+  link.connectTimeout = meetingTime;
+  auto transport = connectProcesses(*store, link);
   if (!transport)
     return transport.error();
-  auto communicator = std::make_shared<Communicator>(std::move(*transport));
-  int64_t onThisHost = 0;
-  for (int rank = 0; rank < communicator->size(); ++rank)
-    onThisHost +=
-        communicator->hostOf(rank) == communicator->hostOf(int(process));
-  return std::make_shared<PlatformProcesses>(process, count, store, prefix,
-                                             communicator, onThisHost);
+  return std::make_shared<Communicator>(std::move(*transport));
+}
+
+Result<std::shared_ptr<Client>>
+OtherProcesses::clientOf(const std::vector<int64_t> &members) {
+  std::lock_guard lock(mutex);
+  Group &group = groups[members];
+  if (group.client)
+    return group.client;
+  auto communicator = connect(members);
+  if (!communicator)
+    return communicator.error();
+  CPUOptions joint = options;
+  joint.workers = workers();
+  joint.communicator = *communicator;
+  auto client = createCPUClient(joint);
+  if (!client)
+    return client.error();
+  group = {std::move(*communicator), std::move(*client)};
+  return group.client;
+}
+
+void OtherProcesses::giveUp(int64_t process, const std::string &reason) {
+  std::lock_guard lock(mutex);
+  for (const auto &[members, group] : groups)
+    if (process != self &&
+        std::ranges::find(members, process) != members.end() &&
+        group.communicator)
+      group.communicator->abort(
+          Error(fmt::format("process {} has failed: {}", process, reason),
+                ErrorCode::UNAVAILABLE));
+}
+
+void OtherProcesses::leave() {
+  (void)waitForLaunchedRuns(std::chrono::seconds(10));
+  std::lock_guard lock(mutex);
+  for (const auto &[members, group] : groups)
+    if (group.communicator)
+      group.communicator->leave();
 }

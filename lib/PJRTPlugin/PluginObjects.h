@@ -11,8 +11,8 @@
 
 #include "Arguments.h"
 #include "ElementTypes.h"
+#include "OtherProcesses.h"
 #include "meshloom/Runtime/Client.h"
-#include "meshloom/Runtime/PlatformProcesses.h"
 
 #include <mutex>
 #include <set>
@@ -78,9 +78,13 @@ class ProgramCompiler;
 
 struct ClientObject : HandleObject<ClientObject> {
   static constexpr std::string_view kindName = "a client";
-  ~ClientObject();
+  ~ClientObject() {
+    if (processes)
+      processes->leave();
+  }
   /// Null where this process is alone.
-  std::shared_ptr<PlatformProcesses> processes;
+  std::shared_ptr<OtherProcesses> processes;
+  /// The devices of this process.
   std::shared_ptr<Client> client;
   std::shared_ptr<ProgramCompiler> compiler;
   std::shared_ptr<ClaimedAddresses> addresses =
@@ -89,7 +93,9 @@ struct ClientObject : HandleObject<ClientObject> {
   std::vector<std::unique_ptr<MemoryObject>> memories = {};
   std::vector<capi::Handle> deviceHandles = {}, memoryHandles = {};
 
-  int32_t process() const { return processes ? int32_t(processes->rank()) : 0; }
+  int32_t process() const {
+    return processes ? int32_t(processes->process()) : 0;
+  }
   /// The number of devices of each process.
   int64_t devicesHere() const { return std::ssize(client->devices()); }
   std::span<const capi::Handle> handlesHere() const {

@@ -4,15 +4,16 @@
 
 #include "FfiCalls.h"
 #include "OpShardings.h"
+#include "Placement.h"
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
-#include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Plan/PlanClient.h"
+#include "meshloom/Runtime/RemoteClient.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +23,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -192,6 +192,13 @@ void requireEvenSignature(ModuleOp module) {
                   mlir::UnitAttr::get(module.getContext()));
 }
 
+/// The order of partitions in which the program's mesh must be.
+void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
+  if (!order.empty())
+    module->setAttr(dtensor::devicesAttr,
+                    mlir::DenseI64ArrayAttr::get(module.getContext(), order));
+}
+
 /// Gives a partitioned program the tokens that its source has, and says how its
 /// arguments and results are parts of the source's.
 void addInterface(ModuleOp module, const ProgramInterface &interface,
@@ -280,50 +287,6 @@ void chooseDonations(LoadedProgram &program) {
       interface.freeResults.erase(taker);
   }
 }
-
-/// Says which partition each index of the program's mesh is, and which of them
-/// are in process `self`, whose devices are `perProcess` ids.
-Status placePartitions(LoadedProgram &program, int64_t self,
-                       int64_t perProcess) {
-  const Signature &signature = program.executable->compiled().signature();
-  const int64_t size = signature.mesh.size();
-  const int64_t partitions = int64_t(program.request.devices.size());
-  if (size != 1 && size != partitions)
-    return Error(fmt::format("the program's mesh {} has {} devices, and it is "
-                             "compiled for {}",
-                             signature.mesh.to_string(), size, partitions));
-  program.partitionOf = signature.deviceOrder;
-  if (program.partitionOf.empty())
-    for (int64_t i = 0; i < size; ++i)
-      program.partitionOf.push_back(i);
-  program.indexOf.resize(size_t(size));
-  for (int64_t i = 0; i < size; ++i)
-    program.indexOf[size_t(program.partitionOf[size_t(i)])] = i;
-  for (int64_t partition = 0; partition < partitions; ++partition)
-    if (program.request.devices[size_t(partition)] / perProcess == self)
-      program.partitionsHere.push_back(partition);
-  if (size == 1) {
-    program.indicesHere.push_back({0, 0});
-    return Success();
-  }
-  for (int64_t index : devicesHere(program.executable->signature().mesh)) {
-    const auto &here = program.partitionsHere;
-    const auto found =
-        std::ranges::find(here, program.partitionOf[size_t(index)]);
-    if (found == here.end())
-      return Error(
-          fmt::format("the mesh {} must have the devices of each process one "
-                      "after the other, in the order of processes: index {} is "
-                      "the device {}, which is not one of process {}",
-                      signature.mesh.to_string(), index,
-                      program.request
-                          .devices[size_t(program.partitionOf[size_t(index)])],
-                      self),
-          ErrorCode::UNIMPLEMENTED);
-    program.indicesHere.push_back({index, size_t(found - here.begin())});
-  }
-  return Success();
-}
 } // namespace
 
 const ArrayType *LoadedProgram::argumentType(size_t i) const {
@@ -338,8 +301,10 @@ const ArrayType *LoadedProgram::resultType(size_t i) const {
 }
 
 ProgramCompiler::ProgramCompiler(std::shared_ptr<Client> client,
+                                 std::shared_ptr<OtherProcesses> processes,
                                  ProgramOptions defaults)
-    : client(std::move(client)), defaults(std::move(defaults)) {}
+    : client(std::move(client)), processes(std::move(processes)),
+      defaults(std::move(defaults)) {}
 ProgramCompiler::~ProgramCompiler() = default;
 
 ProgramCompiler::Context &ProgramCompiler::freshContext() {
@@ -348,39 +313,35 @@ ProgramCompiler::Context &ProgramCompiler::freshContext() {
   return *context;
 }
 
-/// Fails where the devices are neither of this process nor equally many of all.
-Result<ProgramCompiler::Place>
-ProgramCompiler::placeOf(const CompileRequest &request) const {
-  std::map<int64_t, size_t> counts;
-  for (int64_t device : request.devices)
-    ++counts[device / std::ssize(client->devices())];
-  if (counts.size() == 1 && counts.begin()->first == client->process())
-    return Place::ThisProcess;
-  const size_t equal = request.devices.size() / size_t(client->processes());
-  if (std::ssize(counts) == client->processes() &&
-      std::ranges::all_of(
-          counts, [&](const auto &entry) { return entry.second == equal; }))
-    return Place::AllProcesses;
-  std::vector<std::string> texts;
-  for (const auto &[process, count] : counts)
-    texts.push_back(fmt::format("{} of process {}", count, process));
-  return Error(fmt::format("a program must be on devices of this process "
-                           "({}), or on as many devices of each of the {} "
-                           "processes; this one is on {}",
-                           client->process(), client->processes(),
-                           fmt::join(texts, ", ")),
-               ErrorCode::UNIMPLEMENTED);
+/// The machine of a program on devices of several processes.
+MachineModel ProgramCompiler::machineFor(const MachineModel &machine,
+                                         const Mesh &mesh,
+                                         const Placement &placement) const {
+  // Memory is shared within a process only.
+  const auto members = std::ssize(placement.processes);
+  if (!machine.sharedMemory || members == 1 || mesh.size() % members != 0)
+    return machine;
+  return machineOfProcesses(machine, mesh, mesh.size() / members,
+                            processes->memoryGroups(placement.processes));
 }
 
-/// The machine of a mesh over all processes.
-MachineModel ProgramCompiler::machineFor(const MachineModel &machine,
-                                         const Mesh &mesh) const {
-  const auto &plan = dynamic_cast<const plan::PlanClient &>(*client);
-  // Memory is shared within a process only.
-  if (!machine.sharedMemory || mesh.size() % plan.processes() != 0)
-    return machine;
-  return machineOfProcesses(machine, mesh, mesh.size() / plan.processes(),
-                            plan.communicator()->transport().memoryGroups());
+/// Loads a program on the devices that it is compiled for, as far as they are
+/// in this process.
+Result<std::shared_ptr<Executable>>
+ProgramCompiler::loadOn(const Placement &placement, Compiled compiled,
+                        const LoadOptions &options) const {
+  const int64_t size = compiled.signature().mesh.size();
+  if (processes && !placement.isIn(processes->process())) {
+    DeviceAssignment assignment = DeviceAssignment::standard(size);
+    assignment.localIds.clear();
+    return remoteClient()->load(std::move(compiled), assignment, options);
+  }
+  if (size == 1 || placement.processes.size() == 1)
+    return client->load(std::move(compiled), options);
+  auto joint = processes->clientOf(placement.processes);
+  if (!joint)
+    return joint.error();
+  return (*joint)->load(std::move(compiled), options);
 }
 
 Result<std::shared_ptr<LoadedProgram>>
@@ -392,9 +353,10 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
                ? Error(error.message(), ErrorCode::UNIMPLEMENTED, error.place())
                : error;
   };
-  auto place = placeOf(request);
-  if (!place)
-    return place.error();
+  const int64_t perProcess = std::ssize(client->devices());
+  auto placement = placementOf(request.devices, perProcess);
+  if (!placement)
+    return placement.error();
   auto program = std::make_shared<LoadedProgram>();
   program->compiler = shared_from_this();
   program->code = code;
@@ -413,34 +375,28 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   program->callbacks = std::move(*callbacks);
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
+  requireOrder(**module, placement->order);
   if (Status imported = importProgram(**module, program->code, programPath);
       !imported)
     return failed(imported.error());
   requireEvenSignature(**module);
-  if (*place == Place::AllProcesses && client->processes() > 1)
-    request.options.machine = machineFor(request.options.machine,
-                                         dtensor::meshOf(**module).getMesh());
+  request.options.machine = machineFor(
+      request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
   auto compiled =
       meshloom::compile(**module, compilerOptionsOf(request.options));
   if (!compiled)
     return failed(compiled.error());
   LoadOptions loadOptions;
   loadOptions.name = program->interface.name;
-  const int64_t meshSize = compiled->signature().mesh.size();
-  auto executable =
-      *place == Place::AllProcesses && meshSize > 1
-          ? client->load(std::move(*compiled), loadOptions)
-          : client->load(std::move(*compiled),
-                         DeviceAssignment::standard(meshSize), loadOptions);
+  auto executable = loadOn(*placement, std::move(*compiled), loadOptions);
   if (!executable)
     return executable.error();
   program->request = std::move(request);
   program->executable = std::move(*executable);
   program->argumentAt = positionsOf(program->interface.arguments);
   program->resultAt = positionsOf(program->interface.results);
-  if (Status placed = placePartitions(*program, client->process(),
-                                      std::ssize(client->devices()));
-      !placed)
+  const int64_t self = processes ? processes->process() : 0;
+  if (Status placed = placePartitions(*program, self, perProcess); !placed)
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
     return fits.error();
@@ -489,6 +445,11 @@ Result<std::string> ProgramCompiler::partitionedText(
     return callbacks.error();
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
+  auto placement =
+      placementOf(program.request.devices, std::ssize(client->devices()));
+  if (!placement)
+    return placement.error();
+  requireOrder(**module, placement->order);
   if (Status imported = importProgram(**module, program.code, programPath);
       !imported)
     return imported.error();

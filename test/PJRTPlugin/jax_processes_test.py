@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 PROCESSES = 2
@@ -65,8 +66,20 @@ def run_process(port: str, rank: int) -> None:
     np.testing.assert_array_equal(
         multihost_utils.process_allgather(np.full(2, rank)), [[0, 0], [1, 1]]
     )
+    # The processes may come in another order, and along the last axis.
+    for devices in (np.array(jax.devices()[::-1]).reshape(2, 2), mesh.devices.T):
+        places = NamedSharding(Mesh(devices, ("data", "model")), P("data", "model"))
+        moved = jax.jit(lambda a: a - a.sum(0))(jax.device_put(values, places))
+        for shard in moved.addressable_shards:
+            np.testing.assert_array_equal(shard.data, (values - values.sum(0))[shard.index])
     # Programs of one process run in it alone.
     assert jnp.arange(4.0).sum() + rank == 6 + rank
+    last = NamedSharding(Mesh(np.array(jax.devices()[2:]), "model"), P("model"))
+    x_of_last = jax.make_array_from_callback(
+        values.shape, last, lambda index: values[index], dtype=values.dtype
+    )
+    doubled = jax.jit(lambda a: a * 2)(x_of_last)
+    assert len(doubled.addressable_shards) == 2 * rank
 
     # A training step is that of one process.
     def loss(weights, a):
@@ -106,6 +119,10 @@ if __name__ == "__main__":
         print("SKIP: this Python has no JAX")
         sys.exit(77)
     if sys.argv[1] == "process":
-        run_process(sys.argv[2], int(sys.argv[3]))
+        try:
+            run_process(sys.argv[2], int(sys.argv[3]))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)  # at once, so that the other process does not wait
     else:
         sys.exit(start_processes(sys.argv[1]))
