@@ -25,7 +25,6 @@ public:
        const CPUOptions &options);
 
   int64_t process() const { return self; }
-  int64_t count() const { return std::ssize(hosts); }
   /// The number of threads that work, where the machine's cores are shared with
   /// the other processes on it.
   int64_t workers() const;

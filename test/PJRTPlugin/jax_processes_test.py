@@ -68,8 +68,8 @@ def run_process(port: str, rank: int) -> None:
     )
     # The processes may come in another order, and along the last axis.
     for devices in (np.array(jax.devices()[::-1]).reshape(2, 2), mesh.devices.T):
-        places = NamedSharding(Mesh(devices, ("data", "model")), P("data", "model"))
-        moved = jax.jit(lambda a: a - a.sum(0))(jax.device_put(values, places))
+        blocks = NamedSharding(Mesh(devices, mesh.axis_names), P("data", "model"))
+        moved = jax.jit(lambda a: a - a.sum(0))(jax.device_put(values, blocks))
         for shard in moved.addressable_shards:
             np.testing.assert_array_equal(shard.data, (values - values.sum(0))[shard.index])
     # Programs of one process run in it alone.
