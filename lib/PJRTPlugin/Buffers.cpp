@@ -5,6 +5,7 @@
 #include "PluginObjects.h"
 
 #include "meshloom/Core/TensorSize.h"
+#include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
 #include <cstring>
@@ -27,17 +28,17 @@ Error removedError() {
   return Error("Buffer has been deleted or donated.");
 }
 
-/// The number of the first element of `box` in an array of `shape` where its
-/// elements lie together, in order.
-std::optional<int64_t> offsetIfTogether(const Shape &shape, const Box &box) {
+/// The number of the first element of `box` in an array of the elements of
+/// `memory` where its elements lie together, in order.
+std::optional<int64_t> offsetIfTogether(const Box &memory, const Box &box) {
   int64_t offset = 0, stride = 1;
   bool isWhole = true; // all dims behind this one are
-  for (size_t dim = shape.size(); dim-- > 0;) {
+  for (size_t dim = memory.extent.size(); dim-- > 0;) {
     if (!isWhole && box.extent[dim] != 1)
       return std::nullopt;
-    isWhole &= box.extent[dim] == shape[dim];
-    offset += box.offset[dim] * stride;
-    stride *= shape[dim];
+    isWhole &= box.extent[dim] == memory.extent[dim];
+    offset += (box.offset[dim] - memory.offset[dim]) * stride;
+    stride *= memory.extent[dim];
   }
   return offset;
 }
@@ -127,8 +128,7 @@ Status checkLayout(const void *layout, std::span<const int64_t> extents,
 template <typename Args> MemoryObject &memoryOf(const Arguments &args) {
   if (args.has(Args::memory))
     return args.object<MemoryObject>(Args::memory);
-  return *static_cast<MemoryObject *>(
-      args.object<DeviceObject>(Args::device).memories.front());
+  return args.object<DeviceObject>(Args::device).defaultMemory();
 }
 
 /// Elements in memory of the user.
@@ -368,8 +368,8 @@ Result<std::unique_ptr<BufferObject>> copyInto(MemoryObject &memory,
 Status copyToDevice(const Arguments &args) {
   using Args = capi::Buffer_CopyToDevice_Args;
   const auto &device = args.object<DeviceObject>(Args::dst_device);
-  auto copy = copyInto(*static_cast<MemoryObject *>(device.memories.front()),
-                       args.object<BufferObject>(Args::buffer));
+  auto copy =
+      copyInto(device.defaultMemory(), args.object<BufferObject>(Args::buffer));
   if (copy)
     args.give(Args::dst_buffer, std::move(*copy));
   return copy ? Status(Success()) : copy.error();
@@ -486,12 +486,15 @@ Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {
   const auto *client =
       dynamic_cast<const plan::PlanClient *>(array.client().get());
   if (client && client->sharesMemory() && !array.layout().is_partial() &&
-      elementCount(array.shape()) > 0)
-    if (auto offset = offsetIfTogether(array.shape(), part.box())) {
+      elementCount(array.shape()) > 0) {
+    const Box memory =
+        plan::sharedBox(array.type(), client->sharersOf(array.layout().mesh()));
+    if (auto offset = offsetIfTogether(memory, part.box())) {
       const plan::Block &block = plan::BlockBuffer::of(array).front();
       return std::shared_ptr<const char>(
           block, block.get() + *offset * byteWidth(array.dtype()));
     }
+  }
   auto component = array.component(part.index);
   if (!component)
     return component.error();
@@ -504,7 +507,9 @@ Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {
 Result<SharedArray> plugin::arrayInPlace(const std::shared_ptr<Client> &client,
                                          const ArrayType &type,
                                          std::shared_ptr<const char> elements) {
-  const int64_t bytes = elementCount(type.shape) * byteWidth(type.dtype);
+  const Box box =
+      type.layout.shard(type.shape, devicesHere(type.layout.mesh()).front());
+  const int64_t bytes = box.count() * byteWidth(type.dtype);
   const auto *plan = dynamic_cast<const plan::PlanClient *>(client.get());
   if (plan && plan->sharesMemory() && bytes > 0 && isAligned(elements.get())) {
     plan::Block block = std::const_pointer_cast<char>(std::move(elements));
@@ -512,7 +517,8 @@ Result<SharedArray> plugin::arrayInPlace(const std::shared_ptr<Client> &client,
         type, std::make_shared<plan::BlockBuffer>(
                   client, std::vector<plan::Block>{std::move(block)}, bytes))};
   }
-  auto array = Array::fromHost(client, type, {elements.get(), size_t(bytes)});
+  const Component component{box.extent, {elements.get(), size_t(bytes)}};
+  auto array = Array::fromComponents(client, type, {&component, 1});
   if (!array)
     return array.error();
   return SharedArray{std::move(*array)};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Clients: the virtual devices of this process, and the options that they are
-// created with.
+// Clients: virtual devices, and the options that they are created with.
 #include "FfiCalls.h"
 #include "FunctionTable.h"
 #include "PluginObjects.h"
@@ -34,6 +33,7 @@ std::string_view platformVersion() {
 struct ClientOptions {
   CPUOptions cpu;
   ProgramOptions program;
+  int64_t process = 0, processes = 1;
 };
 
 Result<int64_t> integerOf(const std::string &name,
@@ -83,7 +83,8 @@ Status setNumber(int64_t &into, const std::string &name,
   return Success();
 }
 
-constexpr int64_t mostDevices = 1 << 16, mostWorkers = 4096;
+constexpr int64_t mostDevices = 1 << 16, mostWorkers = 4096,
+                  mostProcesses = 1 << 12;
 
 Status setOption(ClientOptions &options, const std::string &name,
                  const pjrt::AttributeValue &value) {
@@ -109,17 +110,13 @@ Status setOption(ClientOptions &options, const std::string &name,
       options.cpu.privateMemories = *flag;
     return flag ? Status(Success()) : flag.error();
   }
-  if (name == "num_nodes" || name == "node_id") {
-    auto number = integerOf(name, value);
-    if (!number)
-      return number.error();
-    if (name == "num_nodes" && *number > 1)
-      return Error(fmt::format("the plug-in has devices of one process, and "
-                               "this program has {}",
-                               *number),
-                   ErrorCode::UNIMPLEMENTED);
-    return Success();
-  }
+  if (name == "num_nodes")
+    return setNumber(options.processes, name, value, 1, mostProcesses);
+  if (name == "node_id")
+    return setNumber(options.process, name, value, 0, mostProcesses - 1);
+  if (name == "partition_index") // a group of processes, which JAX names
+    return integerOf(name, value) ? Status(Success())
+                                  : integerOf(name, value).error();
   auto text = std::holds_alternative<bool>(value)
                   ? std::string(std::get<bool>(value) ? "true" : "false")
                   : textOf(name, value);
@@ -157,23 +154,59 @@ Status setFromEnvironment(ClientOptions &options) {
   return Success();
 }
 
-void addDevice(ClientObject &client) {
-  auto device = std::make_unique<DeviceObject>();
-  device->client = &client;
-  device->id = int32_t(client.devices.size());
-  device->text = fmt::format("MeshloomDevice(id={})", device->id);
+void addMemories(ClientObject &client, DeviceObject &device) {
   for (int32_t kind = 0; kind < int32_t(std::size(memoryKinds)); ++kind) {
     auto memory = std::make_unique<MemoryObject>();
-    memory->device = device.get();
+    memory->device = &device;
     memory->id = int32_t(client.memories.size());
     memory->kind = kind;
-    memory->text = fmt::format("{}(device={})", memoryKinds[kind], device->id);
-    device->memories.push_back(memory.get());
+    memory->text = fmt::format("{}(device={})", memoryKinds[kind], device.id);
+    device.memories.push_back(memory.get());
     client.memoryHandles.push_back(memory.get());
     client.memories.push_back(std::move(memory));
   }
-  client.deviceHandles.push_back(device.get());
-  client.devices.push_back(std::move(device));
+}
+
+/// Adds the devices of a process.
+void addDevices(ClientObject &client, int32_t process) {
+  for (int32_t i = 0; i < int32_t(client.devicesHere()); ++i) {
+    auto device = std::make_unique<DeviceObject>();
+    device->client = &client;
+    device->id = int32_t(client.devices.size());
+    device->process = process;
+    device->localId = i;
+    device->text = fmt::format("MeshloomDevice(id={})", device->id);
+    if (process == client.process())
+      addMemories(client, *device);
+    client.deviceHandles.push_back(device.get());
+    client.devices.push_back(std::move(device));
+  }
+}
+
+Result<std::unique_ptr<ClientObject>> createClient(const Arguments &args,
+                                                   ClientOptions &options) {
+  auto object = std::make_unique<ClientObject>();
+  if (options.process >= options.processes)
+    return Error(
+        fmt::format("the process node_id={} is not one of num_nodes={}",
+                    options.process, options.processes));
+  if (options.processes > 1) {
+    auto processes = OtherProcesses::meet(args, options.process,
+                                          options.processes, options.cpu);
+    if (!processes)
+      return processes.error();
+    object->processes = std::move(*processes);
+    options.cpu.workers = object->processes->workers();
+  }
+  auto client = createCPUClient(options.cpu);
+  if (!client)
+    return client.error();
+  object->client = std::move(*client);
+  object->compiler = std::make_shared<ProgramCompiler>(
+      object->client, object->processes, options.program);
+  for (int32_t process = 0; process < int32_t(options.processes); ++process)
+    addDevices(*object, process);
+  return object;
 }
 
 Status create(const Arguments &args) {
@@ -189,16 +222,10 @@ Status create(const Arguments &args) {
   for (const auto &[name, value] : *createOptions)
     if (Status set = setOption(options, name, value); !set)
       return set;
-  auto client = createCPUClient(options.cpu);
+  auto client = createClient(args, options);
   if (!client)
     return client.error();
-  auto object = std::make_unique<ClientObject>();
-  object->client = std::move(*client);
-  object->compiler = std::make_shared<ProgramCompiler>(
-      object->client, std::move(options.program));
-  for (int64_t i = 0; i < options.cpu.devices; ++i)
-    addDevice(*object);
-  args.give(Args::client, std::move(object));
+  args.give(Args::client, std::move(*client));
   return Success();
 }
 
@@ -221,7 +248,28 @@ Status clientVersion(const Arguments &args) {
 }
 
 Status processIndex(const Arguments &args) {
-  args.set<int32_t>(capi::Client_ProcessIndex_Args::process_index, 0);
+  using Args = capi::Client_ProcessIndex_Args;
+  args.set(Args::process_index,
+           args.object<ClientObject>(Args::client).process());
+  return Success();
+}
+
+/// Learns of processes that the caller's coordination service has given up.
+Status updateProcesses(const Arguments &args) {
+  using Args = capi::Client_UpdateGlobalProcessInfo_Args;
+  using Info = capi::ProcessInfo;
+  const auto &client = args.object<ClientObject>(Args::client);
+  const auto count = args.get<size_t>(Args::num_process_infos);
+  const auto *infos = args.elements<char>(Args::process_infos, count);
+  for (size_t i = 0; i < count; ++i) {
+    const Arguments info(const_cast<char *>(infos + i * Info::stride));
+    const auto process = info.get<int32_t>(Info::task_id);
+    if (client.processes &&
+        info.get<int32_t>(Info::state) == int32_t(capi::ProcessState::Error))
+      client.processes->giveUp(
+          process, std::string(info.text(Info::error_message,
+                                         Info::error_message_size)));
+  }
   return Success();
 }
 
@@ -235,9 +283,9 @@ Status devices(const Arguments &args) {
 
 Status addressableDevices(const Arguments &args) {
   using Args = capi::Client_AddressableDevices_Args;
-  const auto &client = args.object<ClientObject>(Args::client);
-  args.set(Args::addressable_devices, client.deviceHandles.data());
-  args.set(Args::num_addressable_devices, client.deviceHandles.size());
+  const auto here = args.object<ClientObject>(Args::client).handlesHere();
+  args.set(Args::addressable_devices, here.data());
+  args.set(Args::num_addressable_devices, here.size());
   return Success();
 }
 
@@ -260,11 +308,14 @@ Status lookup(const Arguments &args) {
 
 Status lookupAddressable(const Arguments &args) {
   using Args = capi::Client_LookupAddressableDevice_Args;
-  auto device = args.object<ClientObject>(Args::client)
-                    .device(args.get<int32_t>(Args::local_hardware_id));
-  if (device)
-    args.set(Args::addressable_device, *device);
-  return device ? Status(Success()) : device.error();
+  const auto here = args.object<ClientObject>(Args::client).handlesHere();
+  const auto id = args.get<int32_t>(Args::local_hardware_id);
+  if (id < 0 || id >= std::ssize(here))
+    return Error(fmt::format("there is no device {} in this process, which has "
+                             "{}: 0 to {}",
+                             id, here.size(), here.size() - 1));
+  args.set(Args::addressable_device, here[size_t(id)]);
+  return Success();
 }
 
 Status defaultAssignment(const Arguments &args) {
@@ -334,6 +385,7 @@ void plugin::addClients(FunctionTable &table) {
   table.set<clientName>(Slot::Client_PlatformName);
   table.set<clientVersion>(Slot::Client_PlatformVersion);
   table.set<processIndex>(Slot::Client_ProcessIndex);
+  table.set<updateProcesses>(Slot::Client_UpdateGlobalProcessInfo);
   table.set<devices>(Slot::Client_Devices);
   table.set<addressableDevices>(Slot::Client_AddressableDevices);
   table.set<memories>(Slot::Client_AddressableMemories);

@@ -20,8 +20,9 @@ Status id(const Arguments &args) {
 }
 
 Status processIndex(const Arguments &args) {
-  args.set<int32_t>(capi::DeviceDescription_ProcessIndex_Args::process_index,
-                    0);
+  using Args = capi::DeviceDescription_ProcessIndex_Args;
+  args.set(Args::process_index,
+           args.object<DeviceObject>(Args::device_description).process);
   return Success();
 }
 
@@ -59,13 +60,16 @@ Status description(const Arguments &args) {
 }
 
 Status isAddressable(const Arguments &args) {
-  args.set(capi::Device_IsAddressable_Args::is_addressable, true);
+  using Args = capi::Device_IsAddressable_Args;
+  args.set(Args::is_addressable,
+           !args.object<DeviceObject>(Args::device).memories.empty());
   return Success();
 }
 
 Status localId(const Arguments &args) {
   using Args = capi::Device_LocalHardwareId_Args;
-  args.set(Args::local_hardware_id, args.object<DeviceObject>(Args::device).id);
+  args.set(Args::local_hardware_id,
+           args.object<DeviceObject>(Args::device).localId);
   return Success();
 }
 
@@ -79,7 +83,8 @@ Status deviceMemories(const Arguments &args) {
 
 Status defaultMemory(const Arguments &args) {
   using Args = capi::Device_DefaultMemory_Args;
-  args.set(Args::memory, args.object<DeviceObject>(Args::device).memories[0]);
+  args.set(Args::memory,
+           &args.object<DeviceObject>(Args::device).defaultMemory());
   return Success();
 }
 
@@ -87,7 +92,7 @@ Status memoryStatistics(const Arguments &args) {
   using Args = capi::Device_MemoryStats_Args;
   const ClientObject &client = *args.object<DeviceObject>(Args::device).client;
   // Devices share memory: each is told an equal part.
-  const auto devices = int64_t(client.devices.size());
+  const int64_t devices = client.devicesHere();
   args.set(Args::bytes_in_use, client.client->bytesInUse() / devices);
   const int64_t limit =
       dynamic_cast<const plan::PlanClient &>(*client.client).memoryLimit();
@@ -153,6 +158,15 @@ Status memoryDevices(const Arguments &args) {
   return Success();
 }
 } // namespace
+
+MemoryObject &DeviceObject::defaultMemory() const {
+  if (memories.empty())
+    Error(fmt::format("device {} is one of process {}, whose memory process {} "
+                      "cannot use",
+                      id, process, client->process()))
+        .raise();
+  return *static_cast<MemoryObject *>(memories.front());
+}
 
 void plugin::addDevices(FunctionTable &table) {
   table.set<id>(Slot::DeviceDescription_Id);

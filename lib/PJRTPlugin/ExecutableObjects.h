@@ -65,10 +65,10 @@ private:
 struct LoadedExecutableObject : HandleObject<LoadedExecutableObject> {
   static constexpr std::string_view kindName = "a loaded executable";
   std::shared_ptr<const LoadedProgram> program;
-  /// The devices of the partitions.
+  /// The devices of the partitions in this process.
   std::vector<DeviceObject *> devices;
   std::atomic<bool> deleted = false;
-  /// Per result, the shape that each partition has.
+  /// Per result, the shape that each of these partitions has.
   std::vector<std::vector<Shape>> resultShapes;
 
   LoadedExecutableObject(std::shared_ptr<const LoadedProgram> program,

@@ -127,10 +127,9 @@ LoadedExecutableObject::LoadedExecutableObject(
   for (size_t i = 0; i < program->interface.results.size(); ++i) {
     auto &shapes = resultShapes.emplace_back();
     const ArrayType *type = program->resultType(i);
-    for (size_t partition = 0; partition < devices.size(); ++partition)
+    for (int64_t partition : program->partitionsHere)
       shapes.push_back(
-          type ? type->layout
-                     .shard(type->shape, program->meshIndex(int64_t(partition)))
+          type ? type->layout.shard(type->shape, program->meshIndex(partition))
                      .extent
                : Shape());
   }
@@ -151,8 +150,8 @@ loadProgram(const ClientObject &client, std::string_view code,
   // Programs that are equal but for their devices share none: the options are
   // a part of their key.
   std::vector<DeviceObject *> devices;
-  for (int64_t id : (*program)->request.devices) {
-    auto device = client.device(id);
+  for (int64_t partition : (*program)->partitionsHere) {
+    auto device = client.device((*program)->request.devices[size_t(partition)]);
     if (!device)
       return device.error();
     devices.push_back(*device);

@@ -32,7 +32,9 @@ private:
   using Args = capi::LoadedExecutable_Execute_Args;
 
   Status check() const;
-  /// The caller's list of arguments or results of one partition.
+  /// The caller's list of arguments or results of one of the partitions in this
+  /// process, which are numbered as they are in
+  /// `LoadedProgram::partitionsHere`.
   Handle *listOf(Arguments::Pointer lists, size_t partition) const;
   Status readBuffers();
   Status checkDonations() const;
@@ -145,17 +147,19 @@ std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
   const Array &array = whole->array;
   bool inPlace = true;
   for (size_t i = 0; i < parts.size(); ++i)
-    inPlace &= parts[i].index == int64_t(i);
-  if (inPlace && array.type() == type)
+    inPlace &= parts[i].index == program.indicesHere[i].index;
+  const auto &client = program.executable->client();
+  if (inPlace && array.type() == type && array.client() == client)
     return array;
   if (array.layout().is_partial() || type.layout.is_partial() ||
       array.shape() != type.shape)
     return std::nullopt;
   for (size_t i = 0; i < parts.size(); ++i)
-    if (parts[i].box() != type.layout.shard(type.shape, int64_t(i)))
+    if (parts[i].box() !=
+        type.layout.shard(type.shape, program.indicesHere[i].index))
       return std::nullopt;
   Array copy = array;
-  return program.executable->client()->adopt(type, copy);
+  return client->adopt(type, copy);
 }
 
 /// Puts the parts together, and has the buffers remember the array.
@@ -165,12 +169,13 @@ Result<SharedArray> Execution::assemble(size_t i,
   const auto &client = program.executable->client();
   std::vector<std::shared_ptr<const char>> memory;
   std::vector<Component> components;
-  for (size_t index = 0; index < parts.size(); ++index) {
-    auto elements = elementsOf(parts[index]);
+  for (size_t p = 0; p < parts.size(); ++p) {
+    auto elements = elementsOf(parts[p]);
     if (!elements)
       return elements.error();
-    const Shape extent = type.layout.shard(type.shape, int64_t(index)).extent;
-    const BufferObject &shard = buffer(size_t(program.partitionOf[index]), i);
+    const auto [index, list] = program.indicesHere[p];
+    const Shape extent = type.layout.shard(type.shape, index).extent;
+    const BufferObject &shard = buffer(list, i);
     if (shard.dims() != extent)
       return Error(fmt::format("argument {} of '{}' is a shard of {} elements "
                                "on device {}, and gets a buffer of {}",
@@ -188,17 +193,16 @@ Result<SharedArray> Execution::assemble(size_t i,
                                                  program.interface.name,
                                                  array.error().message()));
   auto whole = std::make_shared<SharedArray>(SharedArray{*array});
-  for (size_t index = 0; index < parts.size(); ++index)
-    buffer(size_t(program.partitionOf[index]), i)
-        .replacePart({whole, int64_t(index)});
+  for (const auto [index, list] : program.indicesHere)
+    buffer(list, i).replacePart({whole, index});
   return SharedArray{std::move(*array)};
 }
 
 Result<SharedArray> Execution::argument(size_t i) {
   const ArrayType &type = *program.argumentType(i);
   std::vector<ArrayPart> parts;
-  for (int64_t partition : program.partitionOf) {
-    auto part = buffer(size_t(partition), i).part();
+  for (const auto [index, list] : program.indicesHere) {
+    auto part = buffer(list, i).part();
     if (!part)
       return part.error();
     parts.push_back(std::move(*part));
@@ -249,17 +253,18 @@ void Execution::giveResults(const std::vector<Array> &results) {
       whole = std::make_shared<SharedArray>(
           SharedArray{results[size_t(program.resultAt[i])]});
     for (size_t partition = 0; partition < partitions; ++partition) {
-      auto &memory = *static_cast<MemoryObject *>(
-          loaded.devices[partition]->memories.front());
-      listOf(Args::output_lists, partition)[i] =
-          new BufferObject(memory, program.interface.results[i].element,
-                           loaded.resultShapes[i][partition],
-                           {whole, program.meshIndex(int64_t(partition))});
+      MemoryObject &memory = loaded.devices[partition]->defaultMemory();
+      listOf(Args::output_lists, partition)[i] = new BufferObject(
+          memory, program.interface.results[i].element,
+          loaded.resultShapes[i][partition],
+          {whole, program.meshIndex(program.partitionsHere[partition])});
     }
   }
 }
 
 Status Execution::run() {
+  if (loaded.devices.empty()) // all are in different processes
+    return Success();
   if (Status right = check(); !right)
     return right;
   if (Status read = readBuffers(); !read)

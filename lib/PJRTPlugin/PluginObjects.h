@@ -2,13 +2,16 @@
 // The objects that handles of the PJRT C API stand for: errors, events,
 // clients with their devices and memories, and buffers.
 //
-// All devices are virtual ones of this process and share its memory. So a
+// All devices of this process are virtual ones and share its memory. So a
 // client of N devices is one client of the runtime, a device is a number, and a
-// buffer is a view: an array on a mesh, and which of the mesh's devices.
+// buffer is a view: an array on a mesh, and which of the mesh's devices. Where
+// there are several processes, a client has the devices of all, and buffers on
+// those of this process.
 #pragma once
 
 #include "Arguments.h"
 #include "ElementTypes.h"
+#include "OtherProcesses.h"
 #include "meshloom/Runtime/Client.h"
 
 #include <mutex>
@@ -35,9 +38,15 @@ struct MemoryObject;
 struct DeviceObject : HandleObject<DeviceObject> {
   static constexpr std::string_view kindName = "a device";
   ClientObject *client = nullptr;
-  int32_t id = 0;
+  int32_t id = 0; ///< among all processes
+  int32_t process = 0;
+  int32_t localId = 0;   ///< within its process
   std::string text = {}; ///< "MeshloomDevice(id=3)"
+  /// Empty where the device is of a different process.
   std::vector<capi::Handle> memories = {};
+
+  /// Throws meshloom::Error where the device is of a different process.
+  MemoryObject &defaultMemory() const;
 };
 
 /// A kind of memory of a device. All kinds are this process's memory.
@@ -69,6 +78,13 @@ class ProgramCompiler;
 
 struct ClientObject : HandleObject<ClientObject> {
   static constexpr std::string_view kindName = "a client";
+  ~ClientObject() {
+    if (processes)
+      processes->leave();
+  }
+  /// Null where this process is alone.
+  std::shared_ptr<OtherProcesses> processes;
+  /// The devices of this process.
   std::shared_ptr<Client> client;
   std::shared_ptr<ProgramCompiler> compiler;
   std::shared_ptr<ClaimedAddresses> addresses =
@@ -77,6 +93,15 @@ struct ClientObject : HandleObject<ClientObject> {
   std::vector<std::unique_ptr<MemoryObject>> memories = {};
   std::vector<capi::Handle> deviceHandles = {}, memoryHandles = {};
 
+  int32_t process() const {
+    return processes ? int32_t(processes->process()) : 0;
+  }
+  /// The number of devices of each process.
+  int64_t devicesHere() const { return std::ssize(client->devices()); }
+  std::span<const capi::Handle> handlesHere() const {
+    return std::span(deviceHandles)
+        .subspan(size_t(process() * devicesHere()), size_t(devicesHere()));
+  }
   /// The device with that number. Fails where there is none.
   Result<DeviceObject *> device(int64_t id) const;
 };
@@ -149,8 +174,9 @@ private:
 /// The memory of a part of an array that is complete: see
 /// BufferObject::elements.
 Result<std::shared_ptr<const char>> elementsOf(const ArrayPart &part);
-/// An array on one device, in memory that is the array's as long as it lives.
-/// The elements are not copied where they are aligned as arrays are.
+/// An array on one device of this process, in memory that is the array's as
+/// long as it lives. The elements are not copied where they are aligned as
+/// arrays are.
 Result<SharedArray> arrayInPlace(const std::shared_ptr<Client> &client,
                                  const ArrayType &type,
                                  std::shared_ptr<const char> elements);

@@ -4,12 +4,16 @@
 
 #include "FfiCalls.h"
 #include "OpShardings.h"
+#include "Placement.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Runtime/RemoteClient.h"
 #include "meshloom/Support/LLVM.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -188,6 +192,13 @@ void requireEvenSignature(ModuleOp module) {
                   mlir::UnitAttr::get(module.getContext()));
 }
 
+/// The order of partitions in which the program's mesh must be.
+void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
+  if (!order.empty())
+    module->setAttr(dtensor::devicesAttr,
+                    mlir::DenseI64ArrayAttr::get(module.getContext(), order));
+}
+
 /// Gives a partitioned program the tokens that its source has, and says how its
 /// arguments and results are parts of the source's.
 void addInterface(ModuleOp module, const ProgramInterface &interface,
@@ -276,25 +287,6 @@ void chooseDonations(LoadedProgram &program) {
       interface.freeResults.erase(taker);
   }
 }
-
-/// Says which partition each index of the program's mesh is.
-Status placePartitions(LoadedProgram &program) {
-  const Signature &signature = program.executable->compiled().signature();
-  const int64_t size = signature.mesh.size();
-  const int64_t partitions = int64_t(program.request.devices.size());
-  if (size != 1 && size != partitions)
-    return Error(fmt::format("the program's mesh {} has {} devices, and it is "
-                             "compiled for {}",
-                             signature.mesh.to_string(), size, partitions));
-  program.partitionOf = signature.deviceOrder;
-  if (program.partitionOf.empty())
-    for (int64_t i = 0; i < size; ++i)
-      program.partitionOf.push_back(i);
-  program.indexOf.resize(size_t(size));
-  for (int64_t i = 0; i < size; ++i)
-    program.indexOf[size_t(program.partitionOf[size_t(i)])] = i;
-  return Success();
-}
 } // namespace
 
 const ArrayType *LoadedProgram::argumentType(size_t i) const {
@@ -309,14 +301,47 @@ const ArrayType *LoadedProgram::resultType(size_t i) const {
 }
 
 ProgramCompiler::ProgramCompiler(std::shared_ptr<Client> client,
+                                 std::shared_ptr<OtherProcesses> processes,
                                  ProgramOptions defaults)
-    : client(std::move(client)), defaults(std::move(defaults)) {}
+    : client(std::move(client)), processes(std::move(processes)),
+      defaults(std::move(defaults)) {}
 ProgramCompiler::~ProgramCompiler() = default;
 
 ProgramCompiler::Context &ProgramCompiler::freshContext() {
   if (!context || ++context->programs > Context::mostPrograms)
     context = std::make_unique<Context>();
   return *context;
+}
+
+/// The machine of a program on devices of several processes.
+MachineModel ProgramCompiler::machineFor(const MachineModel &machine,
+                                         const Mesh &mesh,
+                                         const Placement &placement) const {
+  // Memory is shared within a process only.
+  const auto members = std::ssize(placement.processes);
+  if (!machine.sharedMemory || members == 1 || mesh.size() % members != 0)
+    return machine;
+  return machineOfProcesses(machine, mesh, mesh.size() / members,
+                            processes->memoryGroups(placement.processes));
+}
+
+/// Loads a program on the devices that it is compiled for, as far as they are
+/// in this process.
+Result<std::shared_ptr<Executable>>
+ProgramCompiler::loadOn(const Placement &placement, Compiled compiled,
+                        const LoadOptions &options) const {
+  const int64_t size = compiled.signature().mesh.size();
+  if (processes && !placement.isIn(processes->process())) {
+    DeviceAssignment assignment = DeviceAssignment::standard(size);
+    assignment.localIds.clear();
+    return remoteClient()->load(std::move(compiled), assignment, options);
+  }
+  if (size == 1 || placement.processes.size() == 1)
+    return client->load(std::move(compiled), options);
+  auto joint = processes->clientOf(placement.processes);
+  if (!joint)
+    return joint.error();
+  return (*joint)->load(std::move(compiled), options);
 }
 
 Result<std::shared_ptr<LoadedProgram>>
@@ -328,6 +353,10 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
                ? Error(error.message(), ErrorCode::UNIMPLEMENTED, error.place())
                : error;
   };
+  const int64_t perProcess = std::ssize(client->devices());
+  auto placement = placementOf(request.devices, perProcess);
+  if (!placement)
+    return placement.error();
   auto program = std::make_shared<LoadedProgram>();
   program->compiler = shared_from_this();
   program->code = code;
@@ -346,24 +375,28 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   program->callbacks = std::move(*callbacks);
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
+  requireOrder(**module, placement->order);
   if (Status imported = importProgram(**module, program->code, programPath);
       !imported)
     return failed(imported.error());
   requireEvenSignature(**module);
+  request.options.machine = machineFor(
+      request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
   auto compiled =
       meshloom::compile(**module, compilerOptionsOf(request.options));
   if (!compiled)
     return failed(compiled.error());
   LoadOptions loadOptions;
   loadOptions.name = program->interface.name;
-  auto executable = client->load(std::move(*compiled), loadOptions);
+  auto executable = loadOn(*placement, std::move(*compiled), loadOptions);
   if (!executable)
     return executable.error();
   program->request = std::move(request);
   program->executable = std::move(*executable);
   program->argumentAt = positionsOf(program->interface.arguments);
   program->resultAt = positionsOf(program->interface.results);
-  if (Status placed = placePartitions(*program); !placed)
+  const int64_t self = processes ? processes->process() : 0;
+  if (Status placed = placePartitions(*program, self, perProcess); !placed)
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
     return fits.error();
@@ -412,6 +445,11 @@ Result<std::string> ProgramCompiler::partitionedText(
     return callbacks.error();
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
+  auto placement =
+      placementOf(program.request.devices, std::ssize(client->devices()));
+  if (!placement)
+    return placement.error();
+  requireOrder(**module, placement->order);
   if (Status imported = importProgram(**module, program.code, programPath);
       !imported)
     return imported.error();

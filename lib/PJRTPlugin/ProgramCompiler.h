@@ -5,6 +5,7 @@
 
 #include "Callbacks.h"
 #include "ElementTypes.h"
+#include "OtherProcesses.h"
 
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Client.h"
@@ -62,6 +63,7 @@ struct ProgramInterface {
 };
 
 class ProgramCompiler;
+struct Placement;
 
 /// A program on a client's devices. Which of them, only its callers know.
 struct LoadedProgram {
@@ -76,6 +78,15 @@ struct LoadedProgram {
   /// The partition that an index of the program's mesh is, and the other way
   /// round. A program on a mesh of one runs once for all partitions.
   std::vector<int64_t> partitionOf, indexOf;
+  /// The partitions on devices of this process, ascending: callers give and get
+  /// lists of buffers in this order.
+  std::vector<int64_t> partitionsHere;
+  /// An index of the mesh whose device is in this process.
+  struct IndexHere {
+    int64_t index;
+    size_t list; ///< of the partition that it is, in `partitionsHere`
+  };
+  std::vector<IndexHere> indicesHere; ///< ascending
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
 
@@ -91,7 +102,10 @@ struct LoadedProgram {
 
 class ProgramCompiler : public std::enable_shared_from_this<ProgramCompiler> {
 public:
-  ProgramCompiler(std::shared_ptr<Client> client, ProgramOptions defaults);
+  /// `processes`: null where this process is alone.
+  ProgramCompiler(std::shared_ptr<Client> client,
+                  std::shared_ptr<OtherProcesses> processes,
+                  ProgramOptions defaults);
   ~ProgramCompiler();
 
   /// Compiles and loads a program. The same bytes and options give the program
@@ -108,12 +122,18 @@ public:
 
 private:
   struct Context;
+  MachineModel machineFor(const MachineModel &machine, const Mesh &mesh,
+                          const Placement &placement) const;
+  Result<std::shared_ptr<Executable>> loadOn(const Placement &placement,
+                                             Compiled compiled,
+                                             const LoadOptions &options) const;
   Result<std::shared_ptr<LoadedProgram>> load(std::string_view code,
                                               std::string_view compileOptions,
                                               CompileRequest request);
   Context &freshContext();
 
   const std::shared_ptr<Client> client;
+  const std::shared_ptr<OtherProcesses> processes;
   const ProgramOptions defaults;
   std::mutex mutex;
   std::unique_ptr<Context> context;

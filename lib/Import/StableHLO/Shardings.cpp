@@ -6,6 +6,7 @@
 
 #include "meshloom/Core/ReshapeCuts.h"
 #include "meshloom/Core/SubAxis.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallSet.h"
@@ -318,7 +319,13 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
       return result.addGspmd(loc, text.getValue(), types);
     return success();
   };
-  if (failed(visitAnnotations(module, add)) || failed(result.unify()))
+  if (failed(visitAnnotations(module, add)))
+    return failure();
+  if (auto order =
+          module->getAttrOfType<DenseI64ArrayAttr>(dtensor::devicesAttr))
+    if (failed(result.takeOrder(order)))
+      return failure();
+  if (failed(result.unify()))
     return failure();
   result.cutForReshapes(module);
   result.cutForGroups(module);

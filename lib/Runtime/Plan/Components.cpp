@@ -121,9 +121,7 @@ ArrayView padded(const ArrayType &type, const char *data, const Box &box) {
 }
 } // namespace
 
-namespace {
-/// The box that devices share of each addend.
-Box sharedBox(const ArrayType &type, Interval devices) {
+Box plan::sharedBox(const ArrayType &type, Interval devices) {
   if (devices.size() == type.layout.mesh().size())
     return Box::whole(type.shape);
   std::vector<Box> boxes;
@@ -133,6 +131,7 @@ Box sharedBox(const ArrayType &type, Interval devices) {
   return hullOf(boxes, type.shape.size());
 }
 
+namespace {
 /// The array of the addend that `device` holds.
 ArrayView sharedAddend(const ArrayType &type, Interval devices,
                        const char *memory, int64_t device) {

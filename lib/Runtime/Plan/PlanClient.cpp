@@ -202,11 +202,27 @@ Result<OwnedComponent> PlanClient::component(const ArrayType &type,
                         : takeFromPadded(type, view->get(), device);
 }
 
+/// Returns whether each device of this process has the same part of two arrays
+/// of one value.
+static bool haveSameParts(const ArrayType &one, const ArrayType &other) {
+  auto isHere = [](const Mesh &mesh) {
+    return mesh.num_local_devices() == mesh.size();
+  };
+  if (isHere(one.layout.mesh()) && isHere(other.layout.mesh()))
+    return true;
+  const std::vector<int64_t> devices = devicesHere(one.layout.mesh());
+  return devices == devicesHere(other.layout.mesh()) &&
+         std::ranges::all_of(devices, [&](int64_t device) {
+           return one.layout.shard(one.shape, device) ==
+                  other.layout.shard(other.shape, device);
+         });
+}
+
 std::optional<Array> PlanClient::adopt(const ArrayType &type, Array &array) {
   const auto *owner = dynamic_cast<const PlanClient *>(array.client().get());
   const bool isShared = owner && owner->platform() == platform() &&
                         owner->sharesMemory() && sharesMemory() &&
-                        owner->processes() == 1 && processes() == 1;
+                        haveSameParts(array.type(), type);
   if (!isShared || array.layout().is_partial() || type.layout.is_partial())
     return std::nullopt;
   const int64_t bytes = array.buffer()->bytes();

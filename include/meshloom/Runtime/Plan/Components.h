@@ -24,6 +24,7 @@ std::vector<int64_t> copiesOf(const Layout &layout, Interval devices);
 /// An array in one memory that `devices`, a process's, share is the smallest
 /// box around what they hold, row-major and unpadded, once for each addend that
 /// they have (see copiesOf). All devices hold the whole value.
+Box sharedBox(const ArrayType &type, Interval devices);
 int64_t sharedBytes(const ArrayType &type, Interval devices);
 void fillShared(const ArrayType &type, Interval devices,
                 std::span<const char> data, char *into);

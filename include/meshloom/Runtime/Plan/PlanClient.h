@@ -130,7 +130,8 @@ public:
                            const Buffer &buffer) override;
   Result<OwnedComponent> component(const ArrayType &type, const Buffer &buffer,
                                    int64_t device) override;
-  /// Where one block has the whole value: in memory that all devices share.
+  /// Where all devices share a memory, and those of this process have the same
+  /// parts in both layouts.
   std::optional<Array> adopt(const ArrayType &type, Array &array) override;
   Result<Array> fromHostLater(const ArrayType &type,
                               std::shared_ptr<const HostBytes> data,
