@@ -20,6 +20,7 @@
 #include "meshloom/SPMD/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 
 #include <fmt/format.h>

@@ -143,7 +143,7 @@ LogicalResult MemoryBudget::predictCosts(LaidOutProgram &program) {
 /// Returns how many recomputations are predicted at a time: fewer in large
 /// programs, whose predictions take longer.
 size_t mostPredictions(FuncOp function) {
-  constexpr size_t most = 12, least = 3, mostOps = 12'000;
+  constexpr size_t most = 12, least = 3, mostOps = 3'000;
   size_t ops = 1;
   function.walk([&](Operation *) { ++ops; });
   return std::clamp(mostOps / ops, least, most);
