@@ -192,6 +192,12 @@ Result<AdvisedProgram> AdvisedFunction::advise(Changes changes) {
   CompileOptions asWritten = options;
   Contract sent;
   asWritten.tightestContract = &sent;
+  std::vector<std::string> memoryChoices;
+  asWritten.explain = [&](const Explanation &explanation) {
+    memoryChoices = explanation.memoryChoices;
+    if (options.explain)
+      options.explain(explanation);
+  };
   Result<Compiled> compiled = compile(*module, asWritten);
   if (!compiled)
     return compiled.error();
@@ -212,7 +218,8 @@ Result<AdvisedProgram> AdvisedFunction::advise(Changes changes) {
                       .memoryLimit = prediction->memoryLimit,
                       .costs = stepCosts(*prediction),
                       .keepsContract = keepsContract(sent),
-                      .annotations = annotationsOf(function())};
+                      .annotations = annotationsOf(function()),
+                      .memoryChoices = std::move(memoryChoices)};
   std::vector<AnnotationChange> candidates = changesToTry(advice);
   if (changes == Changes::Tried) {
     estimate(advice, std::move(candidates));

@@ -4,6 +4,7 @@
 // its bound is moved by the difference until the program keeps to the memory.
 #include "MemoryBudget.h"
 
+#include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/Recompute.h"
 #include "meshloom/Predict/Predict.h"
@@ -13,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <utility>
 
 namespace meshloom {
 
@@ -45,9 +46,22 @@ private:
   bool fits(const LaidOutProgram &program) const {
     return program.peak <= partition.memory;
   }
-  FailureOr<LaidOutProgram> layOut(int64_t memory);
-  FailureOr<LaidOutProgram> layOutToFit();
+  /// Orders programs: less is better.
+  std::pair<int64_t, int64_t> rank(const LaidOutProgram &program) const {
+    return {fits(program) ? 0 : program.peak, program.time};
+  }
+  /// Returns the bound by the search's count that would bring a program like
+  /// this one to the memory.
+  int64_t searchBound(const LaidOutProgram &program) const {
+    const int64_t excess = program.peak - partition.memory;
+    return std::max<int64_t>(program.recomputation.peak - excess, 1);
+  }
+  FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory);
+  FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared);
+  LogicalResult accumulateToFit(ModuleOp prepared, LaidOutProgram &best);
   LogicalResult predictCosts(LaidOutProgram &program);
+  LogicalResult improve(LaidOutProgram &program,
+                        const Recomputation &recomputation);
   LogicalResult recomputeToFit(LaidOutProgram &program);
   void note(const LaidOutProgram &program) const;
 
@@ -59,31 +73,38 @@ private:
   const PartitionOptions &partition;
 };
 
-/// Lays out a copy of the program, with a bound on memory or without (0).
-FailureOr<LaidOutProgram> MemoryBudget::layOut(int64_t memory) {
+/// Lays out a copy of a program, with a bound on memory or without (0).
+FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
+                                               int64_t memory) {
   PartitionOptions options;
   options.copyOptionValuesFrom(partition);
   options.memory = memory;
   options.leastMemory = true;
-  LaidOutProgram program{source.clone(), {}};
+  LaidOutProgram program{prepared.clone(), {}};
   mlir::PassManager passes(source.getContext());
   passes.enableVerifier(false);
-  buildLayoutPipeline(passes, options);
-  if (failed(passes.run(*program.module)) || failed(predictCosts(program)))
+  buildLayoutPipeline(passes.nest<FuncOp>(), options);
+  if (failed(passes.run(*program.module)))
+    return failure();
+  FailureOr<Recomputation> none =
+      RecomputationSearch(functionOf(*program.module), partition.machine)
+          .none();
+  if (failed(none))
+    return failure();
+  program.recomputation = std::move(*none);
+  if (failed(predictCosts(program)))
     return failure();
   return std::move(program);
 }
 
-/// Lays out a copy of the program so that it keeps to the memory, or takes
-/// least of it.
-FailureOr<LaidOutProgram> MemoryBudget::layOutToFit() {
-  FailureOr<LaidOutProgram> program = layOut(partition.memory);
-  int64_t bound = partition.memory;
+/// Lays out a copy of a program so that it keeps to the memory, or takes least
+/// of it.
+FailureOr<LaidOutProgram> MemoryBudget::layOutToFit(ModuleOp prepared) {
+  FailureOr<LaidOutProgram> program = layOut(prepared, partition.memory);
   for (int round = 1; round < mostRounds; ++round) {
     if (failed(program) || fits(*program))
       break;
-    bound = std::max<int64_t>(bound - (program->peak - partition.memory), 1);
-    FailureOr<LaidOutProgram> next = layOut(bound);
+    FailureOr<LaidOutProgram> next = layOut(prepared, searchBound(*program));
     if (failed(next))
       return failure();
     if (next->peak >= program->peak)
@@ -119,72 +140,133 @@ LogicalResult MemoryBudget::predictCosts(LaidOutProgram &program) {
   return success();
 }
 
-/// Chooses values to compute again until the program keeps to the memory, or
-/// computing more again does not help.
-LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
-  FuncOp function = functionOf(*program.module);
-  FailureOr<Recomputation> none = findRecomputation(
-      function, partition.machine, std::numeric_limits<int64_t>::max());
-  if (failed(none))
+/// Returns how many recomputations are predicted at a time: fewer in large
+/// programs, whose predictions take longer.
+size_t mostPredictions(FuncOp function) {
+  constexpr size_t most = 12, least = 3, mostOps = 3'000;
+  size_t ops = 1;
+  function.walk([&](Operation *) { ++ops; });
+  return std::clamp(mostOps / ops, least, most);
+}
+
+/// Replaces the program by the same layouts with a recomputation, where that is
+/// better.
+LogicalResult MemoryBudget::improve(LaidOutProgram &program,
+                                    const Recomputation &recomputation) {
+  LaidOutProgram next{program.module->clone(), recomputation};
+  if (failed(predictCosts(next)))
     return failure();
-  int64_t bound = none->peak - (program.peak - partition.memory);
-  for (int round = 0; round < mostRounds && !fits(program); ++round) {
-    FailureOr<Recomputation> found = findRecomputation(
-        functionOf(*program.module), partition.machine, bound);
+  if (rank(next) < rank(program))
+    program = std::move(next);
+  return success();
+}
+
+/// Chooses values to gather and to compute again so that the program keeps to
+/// the memory, or takes least of it. The search's count is off by about as much
+/// for programs that are alike, so the best one so far corrects its bound.
+LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
+  OwningOpRef<ModuleOp> module = program.module->clone();
+  FuncOp function = functionOf(*module);
+  const RecomputationSearch search(function, partition.machine);
+  const FailureOr<Recomputation> gathers = search.gathersAgain();
+  if (failed(gathers) || failed(improve(program, *gathers)))
+    return failure();
+  std::vector<Recomputation> predicted;
+  for (int round = 0; round < mostRounds; ++round) {
+    const FailureOr<std::vector<Recomputation>> found =
+        search.candidates(program.recomputation.gathers, searchBound(program));
     if (failed(found))
       return failure();
-    LaidOutProgram next{program.module->clone(), std::move(*found)};
-    if (failed(predictCosts(next)))
-      return failure();
-    if (next.peak >= program.peak)
+    const auto before = rank(program);
+    for (const Recomputation &candidate :
+         llvm::ArrayRef(*found).take_front(mostPredictions(function))) {
+      if (llvm::is_contained(predicted, candidate))
+        continue;
+      predicted.push_back(candidate);
+      if (failed(improve(program, candidate)))
+        return failure();
+    }
+    if (rank(program) == before)
       break;
-    program = std::move(next);
-    bound -= program.peak - partition.memory;
   }
   return success();
 }
 
-/// Adds the recomputation to the notes of the plan for --explain.
+/// Writes the recomputation into the notes of the function.
 void MemoryBudget::note(const LaidOutProgram &program) const {
   FuncOp function = functionOf(*program.module);
+  Builder builder(function.getContext());
   SmallVector<Attribute> lines;
   if (auto notes =
-          function->getAttrOfType<mlir::ArrayAttr>(dtensor::autoLayoutAttr))
+          function->getAttrOfType<mlir::ArrayAttr>(dtensor::memoryChoicesAttr))
     llvm::append_range(lines, notes);
-  Builder builder(function.getContext());
+  for (const GatherAgain &gather : program.recomputation.gathers)
+    lines.push_back(builder.getStringAttr(
+        fmt::format("gather the operand of the op at {} again in the backward "
+                    "part, as FSDP does: {} bytes per device less",
+                    gather.place, gather.savedBytes)));
   for (const RecomputedPart &part : program.recomputation.parts)
     lines.push_back(builder.getStringAttr(fmt::format(
         "recompute {}, as jax.checkpoint does: {} bytes per device less",
         part.place, part.savedBytes)));
-  function->setAttr(dtensor::autoLayoutAttr, builder.getArrayAttr(lines));
+  function->setAttr(dtensor::memoryChoicesAttr, builder.getArrayAttr(lines));
+}
+
+/// Replaces the program by one that accumulates gradients over as few
+/// microbatches as suffice, where that is better.
+LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
+                                            LaidOutProgram &best) {
+  constexpr int64_t mostMicrobatches = 64;
+  for (int64_t count = 2; count <= mostMicrobatches &&
+                          canAccumulateGradients(functionOf(prepared), count);
+       count *= 2) {
+    OwningOpRef<ModuleOp> accumulated = prepared.clone();
+    if (failed(accumulateGradients(functionOf(*accumulated), count)))
+      return failure();
+    FailureOr<LaidOutProgram> program = layOutToFit(*accumulated);
+    if (failed(program))
+      return failure();
+    const bool isLast = fits(*program);
+    if (rank(*program) < rank(best))
+      best = std::move(*program);
+    if (isLast)
+      break;
+  }
+  return success();
 }
 
 FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
-  FailureOr<LaidOutProgram> best = layOutToFit();
+  OwningOpRef<ModuleOp> prepared = source.clone();
+  mlir::PassManager passes(source.getContext());
+  passes.enableVerifier(false);
+  buildPreparationPipeline(passes.nest<FuncOp>());
+  if (failed(passes.run(*prepared)))
+    return failure();
+  FailureOr<LaidOutProgram> best = layOutToFit(*prepared);
   if (failed(best))
     return failure();
   if (!fits(*best)) {
-    FailureOr<LaidOutProgram> fastest = layOut(/*memory=*/0);
+    FailureOr<LaidOutProgram> fastest = layOut(*prepared, /*memory=*/0);
     if (failed(fastest) || failed(recomputeToFit(*fastest)) ||
         failed(recomputeToFit(*best)))
       return failure();
-    auto rank = [&](const LaidOutProgram &choice) {
-      return std::pair(fits(choice) ? 0 : choice.peak, choice.time);
-    };
     if (rank(*fastest) < rank(*best))
       best = std::move(fastest);
+    if (failed(accumulateToFit(*prepared, *best)))
+      return failure();
   }
   if (!fits(*best))
     return Result<OwningOpRef<ModuleOp>>(Error(
-        fmt::format("no layouts and no values to compute again were found "
-                    "with which a device holds at most {} bytes; those that "
-                    "take least take {} at the peak of a step. Use more "
-                    "devices, or allow more memory",
-                    int64_t(partition.memory), best->peak),
+        fmt::format(
+            "no layouts, values to compute again and microbatches "
+            "were found with which a device holds at most {} bytes; those that "
+            "take least take {} at the peak of a step. Use more "
+            "devices, or allow more memory",
+            int64_t(partition.memory), best->peak),
         ErrorCode::INVALID_ARGUMENT));
-  if (!best->recomputation.parts.empty()) {
-    recompute(functionOf(*best->module), best->recomputation);
+  if (!best->recomputation.isEmpty()) {
     note(*best);
+    recompute(functionOf(*best->module), best->recomputation);
   }
   return Result<OwningOpRef<ModuleOp>>(std::move(best->module));
 }

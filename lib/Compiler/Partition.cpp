@@ -3,6 +3,7 @@
 // with collectives, in order.
 
 #include "meshloom/Compiler/Partition.h"
+#include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Lanes/Passes.h"
 #include "meshloom/Layout/Passes.h"
@@ -29,6 +30,21 @@ struct StagePass
   std::function<void(mlir::func::FuncOp)> reached;
 };
 
+/// Accumulates gradients where the function says so.
+struct AccumulatePass
+    : mlir::PassWrapper<AccumulatePass,
+                        mlir::OperationPass<mlir::func::FuncOp>> {
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    auto count = function->getAttrOfType<IntegerAttr>(accumulateGradientsAttr);
+    if (!count)
+      return;
+    function->removeAttr(accumulateGradientsAttr);
+    if (failed(accumulateGradients(function, count.getInt())))
+      signalPassFailure();
+  }
+};
+
 void addStage(mlir::OpPassManager &functions,
               const std::function<void(mlir::func::FuncOp)> &reached) {
   if (reached)
@@ -36,10 +52,7 @@ void addStage(mlir::OpPassManager &functions,
 }
 } // namespace
 
-void buildLayoutPipeline(mlir::OpPassManager &pm,
-                         const PartitionOptions &options,
-                         const PartitionStages &stages) {
-  mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
+void buildPreparationPipeline(mlir::OpPassManager &functions) {
   // Reads of variables first become values: between two reads, CSE looks at all
   // ops there are.
   functions.addPass(createUnifyMeshes());
@@ -54,6 +67,12 @@ void buildLayoutPipeline(mlir::OpPassManager &pm,
   functions.addPass(mlir::createCSEPass());
   functions.addPass(createSumAfterLoops());
   functions.addPass(createSimplifyControlFlow());
+  functions.addPass(std::make_unique<AccumulatePass>());
+}
+
+void buildLayoutPipeline(mlir::OpPassManager &functions,
+                         const PartitionOptions &options,
+                         const PartitionStages &stages) {
   if (options.autoLayout) {
     AutoLayoutOptions automatic;
     automatic.machine = options.machine;
@@ -84,8 +103,10 @@ void buildLayoutPipeline(mlir::OpPassManager &pm,
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options,
                             const PartitionStages &stages) {
-  buildLayoutPipeline(pm, options, stages);
-  buildExpansionPipeline(pm.nest<mlir::func::FuncOp>(), options);
+  mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
+  buildPreparationPipeline(functions);
+  buildLayoutPipeline(functions, options, stages);
+  buildExpansionPipeline(functions, options);
 }
 
 void buildExpansionPipeline(mlir::OpPassManager &functions,

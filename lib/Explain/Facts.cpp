@@ -243,6 +243,7 @@ Json meshloom::programFacts(const ExplainedProgram &explained,
   json["meshes"] = explanation.meshes;
   json["not_as_asked"] = explanation.notAsAsked;
   json["automatic_layouts"] = explanation.automaticLayouts;
+  json["memory_choices"] = explanation.memoryChoices;
   json["refined"] = explanation.isRefined;
   json["refinements"] = explanation.refinements;
   json["suggestions"] = Json::array();

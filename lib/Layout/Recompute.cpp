@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Chooses values to compute again. The boundary is where results that wait for
 // their last use take most memory. The ops before it are cut into parts where
-// few bytes go from one to the next. The parts that save most bytes for their
-// work are computed again, as few as suffice, for several numbers of parts; the
-// prices of the layout search decide among them.
+// few bytes go from one to the next. For each of several numbers of parts,
+// those that save most bytes for their work are computed again, as few as
+// suffice by the prices of the layout search. The caller predicts these
+// candidates.
 #include "meshloom/Layout/Recompute.h"
 
 #include "FunctionGraph.h"
 #include "LayoutFlow.h"
 
+#include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Inlined.h"
@@ -27,6 +30,14 @@ namespace meshloom {
 using dtensor::CaseOp;
 
 namespace {
+
+/// Returns the bytes of a value on each device in a layout.
+int64_t bytesOf(Value value, const Layout &layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return localBytes(layout,
+                    Shape(type.getShape().begin(), type.getShape().end()),
+                    *dtensor::dtypeOf(type.getElementType()));
+}
 
 /// A result of an op of the block, by the numbers of ops that need it.
 struct LiveResult {
@@ -69,11 +80,7 @@ private:
     if (result.users.empty())
       return;
     llvm::sort(result.users);
-    auto type = cast<RankedTensorType>(value.getType());
-    result.bytes =
-        localBytes(*givenLayout(type),
-                   Shape(type.getShape().begin(), type.getShape().end()),
-                   *dtensor::dtypeOf(type.getElementType()));
+    result.bytes = bytesOf(value, *givenLayout(value.getType()));
     found.push_back(std::move(result));
   }
 
@@ -349,102 +356,176 @@ void computeEarly(const PartValues &values) {
   builder.create<dtensor::YieldOp>(location, values.early);
 }
 
-/// Prices a copy of the function with the parts computed again.
-FailureOr<LayoutPrice> priceOf(mlir::func::FuncOp function,
-                               const MachineModel &machine,
-                               const Recomputation &recomputation) {
-  mlir::OwningOpRef<mlir::func::FuncOp> copy = function.clone();
+/// Returns the layout in which `use` needs its value, where the op asks for
+/// one.
+std::optional<Layout> neededLayout(OpOperand &use) {
+  Operation *op = use.getOwner();
+  auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
+  if (!sharded || op->getNumResults() == 0)
+    return std::nullopt;
+  std::vector<Layout> operands, results;
+  for (Value operand : op->getOperands())
+    operands.push_back(*givenLayout(operand.getType()));
+  for (Value result : op->getResults())
+    results.push_back(*givenLayout(result.getType()));
+  const ShardingRule rule = layoutRule(sharded);
+  return operandLayout(rule, use.getOperandNumber(),
+                       opSharding(rule, operands, results),
+                       results.front().mesh());
+}
+
+/// Returns the op that has `value` in a layout before the boundary which an op
+/// after it needs too, where it is the only one before it.
+std::optional<GatherAgain> gatherAgain(const BlockResults &block, Value value,
+                                       size_t boundary) {
+  const Layout layout = *givenLayout(value.getType());
+  OpOperand *early = nullptr;
+  std::vector<Layout> late;
+  for (OpOperand &use : value.getUses()) {
+    const std::optional<Layout> needed = neededLayout(use);
+    if (!needed || *needed == layout)
+      continue;
+    if (block.userOf(use) >= boundary)
+      late.push_back(*needed);
+    else if (std::exchange(early, &use))
+      return std::nullopt;
+  }
+  if (!early || early->getOwner()->getBlock() != value.getParentBlock() ||
+      !llvm::is_contained(late, *neededLayout(*early)))
+    return std::nullopt;
+  return GatherAgain{block.userOf(*early),
+                     bytesOf(value, *neededLayout(*early)),
+                     locationText(early->getOwner()->getLoc())};
+}
+
+} // namespace
+
+struct RecomputationSearch::Cuts {
+  Cuts(mlir::func::FuncOp function, const MachineModel &machine)
+      : function(function), machine(machine), block(function),
+        boundary(boundaryOf(function, block)), partition(block, boundary) {}
+
+  FailureOr<Recomputation> price(Recomputation recomputation) const;
+  FailureOr<Recomputation> choose(const std::vector<GatherAgain> &gathers,
+                                  std::vector<RecomputedPart> parts,
+                                  int64_t most) const;
+
+  mlir::func::FuncOp function;
+  const MachineModel &machine;
+  BlockResults block;
+  size_t boundary;
+  Partition partition;
+};
+
+/// Prices a copy of the function with the recomputation.
+FailureOr<Recomputation>
+RecomputationSearch::Cuts::price(Recomputation recomputation) const {
+  recomputation.boundary = boundary;
+  mlir::OwningOpRef<mlir::func::FuncOp> copy =
+      mlir::func::FuncOp(function).clone();
   recompute(*copy, recomputation);
   FunctionGraph nodes;
   if (failed(nodes.build(*copy)))
     return failure();
-  return priceLayouts(nodes.graph, machine);
+  const LayoutPrice price = priceLayouts(nodes.graph, machine);
+  recomputation.time = price.cost.cost;
+  recomputation.peak = price.peak;
+  return recomputation;
 }
 
-/// Looks for the fewest parts of a partition that bring the peak to `most`.
-class RecomputationSearch {
-public:
-  RecomputationSearch(mlir::func::FuncOp function, const MachineModel &machine,
-                      int64_t most)
-      : function(function), machine(machine), most(most), block(function),
-        boundary(boundaryOf(function, block)), partition(block, boundary) {}
-
-  FailureOr<Recomputation> run() {
-    if (failed(consider({})) || best->peak <= most)
-      return *best;
-    for (size_t count = 1; count <= mostParts && 2 * count <= boundary;
-         count += 1 + count / 2)
-      if (failed(searchAmong(partition.parts(count))))
-        return failure();
-    return *best;
-  }
-
-private:
-  static constexpr size_t mostParts = 200;
-
-  /// Bisects the number of parts, the ones with the largest yields first.
-  LogicalResult searchAmong(std::vector<RecomputedPart> parts) {
-    std::ranges::stable_sort(
-        parts, std::ranges::greater(),
-        [&](const RecomputedPart &part) { return partition.yieldOf(part); });
-    size_t low = 1, high = parts.size();
-    while (low <= high) {
-      const size_t count = (low + high) / 2;
-      FailureOr<int64_t> peak =
-          consider({parts.begin(), parts.begin() + ptrdiff_t(count)});
-      if (failed(peak))
-        return failure();
-      if (*peak <= most)
-        high = count - 1;
-      else
-        low = count + 1;
+/// Bisects the number of parts that bring the peak to `most`, those with the
+/// largest yields first. Returns all parts where no number does.
+FailureOr<Recomputation>
+RecomputationSearch::Cuts::choose(const std::vector<GatherAgain> &gathers,
+                                  std::vector<RecomputedPart> parts,
+                                  int64_t most) const {
+  std::ranges::stable_sort(
+      parts, std::ranges::greater(),
+      [&](const RecomputedPart &part) { return partition.yieldOf(part); });
+  auto priceOfFirst = [&](size_t count) {
+    std::vector<RecomputedPart> first(parts.begin(),
+                                      parts.begin() + ptrdiff_t(count));
+    std::ranges::sort(first, {}, &RecomputedPart::first);
+    return price({.gathers = gathers, .parts = std::move(first)});
+  };
+  FailureOr<Recomputation> best = priceOfFirst(parts.size());
+  size_t low = 1, high = parts.size();
+  while (succeeded(best) && low < high) {
+    const size_t count = (low + high) / 2;
+    FailureOr<Recomputation> fewer = priceOfFirst(count);
+    if (failed(fewer) || fewer->peak <= most) {
+      best = std::move(fewer);
+      high = count;
+    } else {
+      low = count + 1;
     }
-    return success();
   }
+  return best;
+}
 
-  /// Prices the parts, keeps them if they are the best ones so far, and returns
-  /// their peak.
-  FailureOr<int64_t> consider(std::vector<RecomputedPart> parts) {
-    std::ranges::sort(parts, {}, &RecomputedPart::first);
-    Recomputation candidate{boundary, std::move(parts)};
-    FailureOr<LayoutPrice> price = priceOf(function, machine, candidate);
-    if (failed(price))
+RecomputationSearch::RecomputationSearch(mlir::func::FuncOp function,
+                                         const MachineModel &machine)
+    : cuts(std::make_unique<Cuts>(function, machine)) {}
+RecomputationSearch::~RecomputationSearch() = default;
+
+FailureOr<Recomputation> RecomputationSearch::none() const {
+  return cuts->price({});
+}
+
+FailureOr<Recomputation> RecomputationSearch::gathersAgain() const {
+  std::vector<GatherAgain> gathers;
+  auto add = [&](Value value) {
+    if (auto gather = gatherAgain(cuts->block, value, cuts->boundary))
+      gathers.push_back(std::move(*gather));
+  };
+  llvm::for_each(cuts->function.getArguments(), add);
+  for (const LiveResult &result : cuts->block.results())
+    if (result.producer < cuts->boundary)
+      add(result.value);
+  Recomputation recomputation;
+  recomputation.gathers = std::move(gathers);
+  return cuts->price(std::move(recomputation));
+}
+
+FailureOr<std::vector<Recomputation>>
+RecomputationSearch::candidates(const std::vector<GatherAgain> &gathers,
+                                int64_t most) const {
+  constexpr size_t mostParts = 200;
+  std::vector<Recomputation> found;
+  for (size_t count = 1; count <= mostParts && 2 * count <= cuts->boundary;
+       count += 1 + count / 2) {
+    std::vector<RecomputedPart> parts = cuts->partition.parts(count);
+    if (parts.empty())
+      continue;
+    FailureOr<Recomputation> choice =
+        cuts->choose(gathers, std::move(parts), most);
+    if (failed(choice))
       return failure();
-    candidate.time = price->cost.cost;
-    candidate.peak = price->peak;
-    const int64_t peak = candidate.peak;
-    auto rank = [this](const Recomputation &choice) {
-      const int64_t excess = std::max<int64_t>(choice.peak - most, 0);
-      return std::tuple(excess, choice.time, choice.peak);
-    };
-    if (!best || rank(candidate) < rank(*best))
-      best = std::move(candidate);
-    return peak;
+    if (!llvm::is_contained(found, *choice))
+      found.push_back(std::move(*choice));
   }
-
-  mlir::func::FuncOp function;
-  const MachineModel &machine;
-  int64_t most;
-  BlockResults block;
-  size_t boundary;
-  Partition partition;
-  std::optional<Recomputation> best;
-};
-
-} // namespace
-
-FailureOr<Recomputation> findRecomputation(mlir::func::FuncOp function,
-                                           const MachineModel &machine,
-                                           int64_t most) {
-  return RecomputationSearch(function, machine, most).run();
+  std::ranges::stable_sort(found, {}, [most](const Recomputation &choice) {
+    const int64_t excess = std::max<int64_t>(choice.peak - most, 0);
+    return std::tuple(excess, choice.time, choice.peak);
+  });
+  return found;
 }
 
 void recompute(mlir::func::FuncOp function,
                const Recomputation &recomputation) {
   const BlockResults block(function);
-  std::vector<PartValues> parts;
+  const size_t boundary = recomputation.boundary;
+  std::vector<PartValues> parts, gathers;
   for (const RecomputedPart &part : recomputation.parts)
-    parts.push_back(valuesOf(block, part, recomputation.boundary));
+    parts.push_back(valuesOf(block, part, boundary));
+  // The gathers of a part that is computed again are in its regions.
+  for (const GatherAgain &gather : recomputation.gathers)
+    if (llvm::none_of(recomputation.parts, [&](const RecomputedPart &part) {
+          return part.first <= gather.op && gather.op < part.end;
+        })) {
+      Operation *op = block.op(gather.op);
+      gathers.push_back({{op}, op->getResults(), {}});
+    }
   for (const PartValues &values : parts) {
     if (values.late.empty())
       continue;
@@ -455,6 +536,7 @@ void recompute(mlir::func::FuncOp function,
       for (Operation *op : llvm::reverse(values.ops))
         op->erase();
   }
+  llvm::for_each(gathers, computeEarly);
 }
 
 } // namespace meshloom

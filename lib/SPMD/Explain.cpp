@@ -78,6 +78,7 @@ Explanation explain(mlir::func::FuncOp function, const MachineModel &machine) {
   explanation.meshes = meshesText(function);
   explanation.notAsAsked = textsOf(function, dtensor::notesAttr);
   explanation.automaticLayouts = textsOf(function, dtensor::autoLayoutAttr);
+  explanation.memoryChoices = textsOf(function, dtensor::memoryChoicesAttr);
   explanation.refinements = textsOf(function, dtensor::refinedAttr);
   for (CollectiveUse &use : collectiveUses(function, machine)) {
     use.reduce = use.op.getReduceKind();

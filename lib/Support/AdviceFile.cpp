@@ -135,6 +135,8 @@ std::string meshloom::adviceText(const LayoutAdvice &advice) {
       advice.mesh.spec_string(), formatTime(advice.costs.time),
       bytesText(advice.costs.bytesSent), bytesText(advice.costs.peakBytes),
       advice.keepsContract ? "" : "; it breaks its contract");
+  for (const std::string &line : advice.memoryChoices)
+    text += line + "\n";
   const bool wasTried = !advice.changes.empty() || advice.untried == 0;
   if (wasTried)
     text += suggestionsText(advice);
@@ -162,6 +164,7 @@ std::string meshloom::adviceJson(const LayoutAdvice &advice) {
   json["memory_limit_bytes"] = advice.memoryLimit;
   json["costs"] = costsJson(advice.costs);
   json["keeps_contract"] = advice.keepsContract;
+  json["memory_choices"] = advice.memoryChoices;
   json["suggestions"] = ordered_json::array();
   for (const auto &[goal, change] : advice.suggestions()) {
     ordered_json entry = changeJson(change);

@@ -87,6 +87,7 @@ std::string meshloom::explanationText(const Explanation &explanation) {
   for (const std::string &note : explanation.notAsAsked)
     text += fmt::format("  not as asked: {}\n", note);
   text += linesText("  automatic layouts: ", explanation.automaticLayouts);
+  text += linesText("  memory: ", explanation.memoryChoices);
   for (size_t i = 0; i < count; ++i)
     text += fmt::format(
         "  {}. {}", i + 1,

@@ -4,7 +4,7 @@
 // RUN: mesh-run %s --auto-layout=100000 --mesh=a=2,b=4 --machine=ring --private-memories --verify | FileCheck %s
 // RUN: not mesh-run %s --auto-layout=100 --mesh=a=2,b=4 --machine=ring 2>&1 | FileCheck %s --check-prefix=MEMORY
 // CHECK: verify result 2 {{.*}}: ok
-// MEMORY: error: no layouts and no values to compute again were found with which a device holds at most 100 bytes
+// MEMORY: error: no layouts, values to compute again and microbatches were found with which a device holds at most 100 bytes
 module attributes {dtensor.open_signature} {
   func.func @main(%w: tensor<32x24xf32> {dtensor.alias = 0 : i64}, %v: tensor<24x8xf32> {dtensor.alias = 1 : i64}, %x: tensor<64x32xf32>)
       -> (tensor<32x24xf32>, tensor<24x8xf32>, tensor<64x8xf32>) {

@@ -50,7 +50,7 @@
 // ALONE-NOT: next best
 // ONE: mesh-opt: the program is on one device, where layouts make no difference: give it a layout over a mesh
 // BESIDE: --suggest compiles for --machine by itself: name no --target, --contract, --predict or --what-if beside it
-// PASSES: --suggest, --auto-layout and --explain=FILE compile with passes of their own: name none beside them
+// PASSES: --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
 // BYTES: --auto-layout=-1: expected the bytes that a device may hold, or no value for any number
 // MESH: --mesh is for --auto-layout: give that too
 // DEVICES: error: layouts over 1 devices were asked for; expected 2 to 1000000

@@ -5,7 +5,6 @@
 #include "meshloom/Advice/Advice.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
-#include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/AdviceFile.h"
 #include "meshloom/Support/File.h"
 
@@ -26,7 +25,7 @@ Status advise(const TargetOptions &options, const std::string &text) {
   // The search for automatic layouts begins at several places at once, and
   // several changes are tried at once.
   mlir::MLIRContext context(registry);
-  auto module = readProgram(text, options.input, &context, options.function);
+  auto module = readInput(options, text, &context);
   if (!module)
     return module.error();
   CompileOptions compileOptions = optionsToPredict(options, *machine);

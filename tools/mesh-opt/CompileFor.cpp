@@ -4,6 +4,7 @@
 // --explain=FILE.
 #include "Targets.h"
 
+#include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
@@ -100,6 +101,18 @@ Result<MachineModel> machineOf(const TargetOptions &options,
   return model;
 }
 
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+readInput(const TargetOptions &options, const std::string &text,
+          mlir::MLIRContext *context) {
+  auto module = readProgram(text, options.input, context, options.function);
+  if (module && options.microbatches > 0)
+    if (Status status =
+            askToAccumulate(**module, options.function, options.microbatches);
+        !status)
+      return status.error();
+  return module;
+}
+
 CompileOptions optionsToPredict(const TargetOptions &options,
                                 const MachineModel &machine) {
   CompileOptions compileOptions;
@@ -138,7 +151,7 @@ Result<Compiled> compileText(const TargetOptions &options,
   registerDialects(registry);
   registerStableHLODialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readProgram(text, options.input, &context, options.function);
+  auto module = readInput(options, text, &context);
   if (!module)
     return module.error();
   CompileOptions compileOptions = optionsToPredict(options, *model);

@@ -6,7 +6,6 @@
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
-#include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/PredictionFile.h"
@@ -143,7 +142,7 @@ Status predictRange(const TargetOptions &options, const std::string &text) {
   registerDialects(registry);
   registerStableHLODialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readProgram(text, options.input, &context, options.function);
+  auto module = readInput(options, text, &context);
   if (!module)
     return module.error();
   const Mesh mesh = dtensor::meshOf(**module).getMesh();

@@ -7,11 +7,19 @@
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/Explanation.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
 namespace meshloom::opt {
 
 /// The model that options.machine names, or else `machine`.
 Result<MachineModel> machineOf(const TargetOptions &options,
                                const Result<MachineModel> &machine);
+
+/// Reads the program in `text`, with what the options ask of its function.
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+readInput(const TargetOptions &options, const std::string &text,
+          mlir::MLIRContext *context);
 
 /// The options by which a program is compiled to be predicted: it has its steps
 /// and no code.

@@ -91,6 +91,11 @@ static llvm::cl::opt<std::string> meshFlag(
                    "as in x=2,y=4, or a number of devices, whose best mesh is "
                    "found"),
     llvm::cl::value_desc("axes"));
+static llvm::cl::opt<unsigned> accumulateFlag(
+    "accumulate-gradients", llvm::cl::cat(options),
+    llvm::cl::desc("Where the program is compiled, run the batch of a step in "
+                   "so many microbatches and add up their gradients"),
+    llvm::cl::value_desc("microbatches"));
 static llvm::cl::opt<bool> suggestFlag(
     "suggest", llvm::cl::cat(options),
     llvm::cl::desc("Predict the program for --machine, a ring unless named, "
@@ -277,8 +282,9 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target, --contract, --predict, --what-if, --suggest, --auto-layout "
-        "and --explain=FILE compile with passes of their own: name none beside "
+        "--target, --contract, --predict, --what-if, --suggest, --auto-layout, "
+        "--accumulate-gradients and --explain=FILE compile with passes of "
+        "their own: name none beside "
         "them");
   if (meshloom::Status status = checkOptions(); !status)
     return status;
@@ -298,6 +304,7 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
        .explain = llvm::is_contained(explainFlag, ""),
        .explanationFile = explanationFile(),
        .autoLayout = *autoLayout,
+       .microbatches = accumulateFlag,
        .mesh = meshFlag,
        .contract = contractFlag,
        .updateContract = updateContractFlag,
@@ -353,7 +360,8 @@ static int run(int argc, char **argv) {
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
       updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
       suggestFlag || autoLayoutFlag.getNumOccurrences() ||
-      meshFlag.getNumOccurrences() || !explanationFile().empty()) {
+      accumulateFlag.getNumOccurrences() || meshFlag.getNumOccurrences() ||
+      !explanationFile().empty()) {
     mlir::MLIRContext context(registry);
     meshloom::Status done =
         compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),

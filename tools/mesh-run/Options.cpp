@@ -38,6 +38,10 @@ void run::addOptions(CLI::App &app, Options &options) {
          "With --auto-layout, the mesh of a program that names none, as "
          "in x=2,y=4, or a number of devices, whose best mesh is found")
       ->needs("--auto-layout");
+  app.add_option("--accumulate-gradients", options.microbatches,
+                 "Run the batch of a step in so many microbatches and add up "
+                 "their gradients")
+      ->check(CLI::PositiveNumber);
   app.add_flag(
       "--deterministic", options.deterministic,
       "Give the same bits for every mesh, layout, memory and number of "

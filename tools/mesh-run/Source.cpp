@@ -3,6 +3,7 @@
 #include "Source.h"
 
 #include "meshloom/Advice/Advice.h"
+#include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
@@ -62,6 +63,11 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
       readProgram(*text, options.program, &impl->context, options.function);
   if (!module)
     return module.error();
+  if (options.microbatches > 0)
+    if (Status status =
+            askToAccumulate(**module, options.function, options.microbatches);
+        !status)
+      return status.error();
   impl->module = std::move(*module);
   impl->context.setThreadPool(impl->pool);
   return std::unique_ptr<Source>(new Source(std::move(impl)));

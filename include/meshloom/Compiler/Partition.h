@@ -81,8 +81,12 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options,
                             const PartitionStages &stages = {});
 
+/// The part of these passes before layouts: the function is simplified, and
+/// accumulates gradients where it says so.
+void buildPreparationPipeline(mlir::OpPassManager &functions);
+
 /// The part of these passes up to refinement: every value gets its layout.
-void buildLayoutPipeline(mlir::OpPassManager &pm,
+void buildLayoutPipeline(mlir::OpPassManager &functions,
                          const PartitionOptions &options,
                          const PartitionStages &stages = {});
 

@@ -51,6 +51,9 @@ struct Explanation {
   std::string meshes;
   std::vector<std::string> notAsAsked; ///< layouts that it asks for in vain
   std::vector<std::string> automaticLayouts;    ///< as lines to copy
+  /// How the program keeps to its memory budget, as lines; empty where layouts
+  /// suffice.
+  std::vector<std::string> memoryChoices;
   std::vector<ExplainedCollective> collectives; ///< in program order
   std::vector<std::string> refinements;         ///< the total, then each move
 };

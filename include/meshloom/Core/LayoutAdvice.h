@@ -74,7 +74,10 @@ struct LayoutAdvice {
   /// the contract, and `changes` are the ones that keep it.
   bool keepsContract = true;
   std::vector<LayoutAnnotation> annotations;
-  std::vector<AnnotationChange> changes;
+  /// How the program keeps to its memory budget, as lines; empty where layouts
+  /// suffice.
+  std::vector<std::string> memoryChoices = {};
+  std::vector<AnnotationChange> changes = {};
   /// The number of further changes that were not tried, as there are too many.
   size_t untried = 0;
 

@@ -291,6 +291,8 @@ function showLayouts() {
       bytesText(program.tensors[value.tensor].bytes)]));
   if (program.automatic_layouts.length)
     section("layouts").append(element("h3", {}, "Automatic layouts, to copy"), element("pre", {}, program.automatic_layouts.join("\n")));
+  if (program.memory_choices.length)
+    section("layouts").append(element("h3", {}, "To keep to the memory"), element("pre", {}, program.memory_choices.join("\n")));
 }
 
 function showSource() {

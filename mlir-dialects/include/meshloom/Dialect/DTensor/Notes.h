@@ -31,6 +31,10 @@ inline constexpr llvm::StringLiteral rejectedAttr = "dtensor.rejected";
 /// On a function whose layouts were found by --dtensor-auto-layout: what the
 /// plan takes, then the arguments' layouts, as lines of text.
 inline constexpr llvm::StringLiteral autoLayoutAttr = "dtensor.auto_layout";
+/// On a function that is compiled within a memory budget: what is computed or
+/// gathered again, as lines of text.
+inline constexpr llvm::StringLiteral memoryChoicesAttr =
+    "dtensor.memory_choices";
 
 /// The name of the op that a relayout or a collective is for.
 inline constexpr llvm::StringLiteral consumerAttr = "dtensor.op";

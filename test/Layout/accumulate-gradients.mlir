@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A step whose batch runs in microbatches: a loop adds up the gradient and the
+// loss, the update runs once, and the numbers stay the same.
+// RUN: mesh-opt %s --function=step --accumulate-gradients=4 --auto-layout --machine=ring | FileCheck %s --check-prefix=LIST
+// RUN: mesh-run %s --function=step --accumulate-gradients=4 --auto-layout --machine=ring --verify
+// RUN: mesh-run %s --function=step --accumulate-gradients=2 --verify --private-memories
+// RUN: not mesh-opt %s --function=step --accumulate-gradients=3 --predict 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: not mesh-opt %s --function=normalized --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=WHOLE
+// RUN: not mesh-opt %s --function=numbered --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=PLACE
+// LIST: accumulate gradients over 4 microbatches of 16 rows of 'x', 'y'
+// ROWS: gradients cannot be accumulated over 3 microbatches: the batch has 64 rows, which 3 does not divide
+// WHOLE: gradients cannot be accumulated over 2 microbatches: this op needs a sum over the whole batch and rows of it
+// PLACE: gradients cannot be accumulated over 2 microbatches: what this op gives for a row depends on the place of the row in the batch
+
+#mesh = #dtensor.mesh<d = 4>
+module attributes {dtensor.mesh = #mesh} {
+func.func @step(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w"}, %x: tensor<64x32xf32> {dtensor.name = "x"}, %y: tensor<64x32xf32> {dtensor.name = "y"}) -> (tensor<32x32xf32>, tensor<f32>) {
+  %m = dtensor.matmul %x, %w : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
+  %t = dtensor.tanh %m : tensor<64x32xf32>
+  %d = dtensor.subtract %t, %y : tensor<64x32xf32>
+  %q = dtensor.multiply %d, %d : tensor<64x32xf32>
+  %loss = dtensor.reduce sum %q dims [0, 1] : (tensor<64x32xf32>) -> tensor<f32>
+  %xt = dtensor.transpose %x dims [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+  %gradient = dtensor.matmul %xt, %d : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
+  %next = dtensor.subtract %w, %gradient : tensor<32x32xf32>
+  return %next, %loss : tensor<32x32xf32>, tensor<f32>
+}
+func.func @normalized(%x: tensor<64x32xf32>) -> tensor<f32> {
+  %sum = dtensor.reduce sum %x dims [0] : (tensor<64x32xf32>) -> tensor<32xf32>
+  %all = dtensor.broadcast_in_dim %sum dims [1] : (tensor<32xf32>) -> tensor<64x32xf32>
+  %d = dtensor.subtract %x, %all : tensor<64x32xf32>
+  %q = dtensor.multiply %d, %d : tensor<64x32xf32>
+  %loss = dtensor.reduce sum %q dims [0, 1] : (tensor<64x32xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+func.func @numbered(%x: tensor<64x32xf32>) -> tensor<f32> {
+  %rows = dtensor.iota dim 0 : tensor<64x32xf32>
+  %d = dtensor.multiply %x, %rows : tensor<64x32xf32>
+  %loss = dtensor.reduce sum %d dims [0, 1] : (tensor<64x32xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+}
