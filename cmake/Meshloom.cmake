@@ -236,7 +236,10 @@ function(meshloom_test name)
                         "LABEL;SHARDS;COST;LONG_COST" "SOURCES;LONG;LINK" ${ARGN})
   set(sanitized "")
   if(arg_SANITIZED_QUICKLY)
-    set(sanitized QUICKLY)
+    list(APPEND sanitized QUICKLY)
+  endif()
+  if(arg_MLIR)
+    list(APPEND sanitized OPTIMIZED_KERNELS)
   endif()
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
@@ -296,20 +299,24 @@ function(meshloom_test_entry entry program label cost)
   meshloom_sanitized_test(${entry} ${ARGN})
 endfunction()
 
-# meshloom_sanitized_test(name [QUICKLY]): what a test needs to run under
-# sanitizers. QUICKLY: what a function had on its stack is not kept when it has
+# meshloom_sanitized_test(name [QUICKLY] [OPTIMIZED_KERNELS]): what a test needs to run
+# under sanitizers. QUICKLY: what a function had on its stack is not kept when it has
 # returned, which takes a quarter of the time; tests of the same libraries that
-# take less of it look for uses of that.
+# take less of it look for uses of that. OPTIMIZED_KERNELS: it tests the compiler, whose
+# passes for machine code run as well. Kernels themselves are not instrumented.
 function(meshloom_sanitized_test name)
   set(more "")
   if("QUICKLY" IN_LIST ARGN)
     set(more ":detect_stack_use_after_return=0")
   endif()
   if(MESHLOOM_SANITIZERS)
+    if(NOT "OPTIMIZED_KERNELS" IN_LIST ARGN)
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT MESHLOOM_OPTIMIZE_KERNELS=0)
+    endif()
     # Containers and allocators pass between our code and libMLIR's, which is not
     # instrumented, moves their ends unseen, and uses memory that our side's
     # inline functions poisoned.
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
       "ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0${more};UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/leak.supp")
   endif()
 endfunction()

@@ -3,6 +3,7 @@
 #   python3 /usr/lib/llvm-19/build/utils/lit/lit.py -v BUILD/test/Dialect
 import os
 import platform
+import shutil
 
 import lit.formats
 
@@ -23,8 +24,11 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# Results of tests do not depend on earlier compilations.
-config.environment["MESHLOOM_CACHE"] = "off"
+# Programs differ little from each other, and run with several options: each kernel is
+# compiled once in a run of the tests. No result depends on earlier runs.
+cache = os.path.join(config.test_exec_root, "cache")
+shutil.rmtree(cache, ignore_errors=True)
+config.environment["MESHLOOM_CACHE"] = cache
 
 config.available_features.add("compiler")
 config.available_features.add(platform.machine()) # "x86_64", "aarch64"

@@ -116,6 +116,8 @@ def main():
         failed |= not same
 
     with tempfile.TemporaryDirectory() as folder:
+        # Programs that are started in several ways have the same kernels.
+        os.environ["MESHLOOM_CACHE"] = os.path.join(folder, "cache")
         program = build / "bin" / "multi_worker"
         wanted = numbers(run([program], folder))
         for workers in (2, 3):

@@ -91,6 +91,13 @@ def check(mesh_run, program, scratch):
         counts, _, _ = run(mesh_run, program, cache, *options)
         assert counts["misses"] == 0, (options, counts)
 
+    # Kernels that are not optimised have entries of their own.
+    quick = {"MESHLOOM_OPTIMIZE_KERNELS": "0"}
+    counts, _, _ = run(mesh_run, program, cache, **quick)
+    assert counts["stored"] == stored, counts
+    counts, _, _ = run(mesh_run, program, cache, **quick)
+    assert counts["misses"] == 0, counts
+
     # Off: nothing is read or written.
     before = [(entry, entry.stat().st_mtime_ns) for entry in entries(cache)]
     counts, results, messages = run(mesh_run, program, "off")

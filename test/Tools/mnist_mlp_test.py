@@ -29,6 +29,8 @@ class MnistMlpTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.root = Path(cls.folder.name)
+        # Most kernels are the same on all meshes.
+        os.environ["MESHLOOM_CACHE"] = str(cls.root / "cache")
         cls.reference = cls.train("--mesh", "batch=8")
 
     @classmethod

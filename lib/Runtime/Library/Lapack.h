@@ -7,10 +7,11 @@
 #include "Elements.h"
 #include "Library.h"
 
+#include <array>
 #include <cmath>
 #include <complex>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace meshloom::library {
 
@@ -49,39 +50,47 @@ template <typename Argument> Only<false, Argument> onlyReal(Argument value) {
   return {value};
 }
 
-/// Returns a tuple of the arguments that the routines for elements T take.
-template <typename T, typename Argument> auto taken(Argument argument) {
-  return std::tuple(argument);
-}
+/// Whether the routines for elements T take an argument of this type.
+template <typename T, typename Argument> constexpr bool isTaken = true;
 template <typename T, bool forComplex, typename Argument>
-auto taken(Only<forComplex, Argument> only) {
-  if constexpr (forComplex == isComplexType<T>)
-    return std::tuple(only.argument);
-  else
-    return std::tuple();
-}
+constexpr bool isTaken<T, Only<forComplex, Argument>> =
+    forComplex == isComplexType<T>;
 
 /// Fortran takes addresses.
-template <typename Argument> auto addressOf(Argument &argument) {
+template <typename Argument> const void *addressOf(const Argument &argument) {
   static_assert(!std::is_same_v<Argument, int64_t>, "LAPACK takes 32 bits");
   if constexpr (std::is_pointer_v<Argument>)
     return argument;
   else
     return &argument;
 }
+template <bool forComplex, typename Argument>
+const void *addressOf(const Only<forComplex, Argument> &only) {
+  return addressOf(only.argument);
+}
 
-/// Calls dtrsm for "trsm" and double. After the arguments it passes the lengths
+/// Calls a routine. After the addresses of its arguments it passes the lengths
 /// of those that are letters: four, as there are at most so many.
+template <size_t count>
+void callRoutine(void *routine,
+                 const std::array<const void *, count> &addresses) {
+  [&]<size_t... index>(std::index_sequence<index...>) {
+    reinterpret_cast<void (*)(
+        std::tuple_element_t<index, std::array<const void *, count>>..., size_t,
+        size_t, size_t, size_t)>(routine)(addresses[index]..., 1, 1, 1, 1);
+  }(std::make_index_sequence<count>());
+}
+
+/// Calls dtrsm for "trsm" and double.
 template <RoutineName name, typename T, typename... Arguments>
 void fortran(Arguments... arguments) {
   static void *const routine = lapackRoutine(typeLetter<T>, name.text);
-  std::apply(
-      [](auto... all) {
-        reinterpret_cast<void (*)(decltype(addressOf(all))..., size_t, size_t,
-                                  size_t, size_t)>(routine)(addressOf(all)...,
-                                                            1, 1, 1, 1);
-      },
-      std::tuple_cat(taken<T>(arguments)...));
+  std::array<const void *, (size_t(isTaken<T, Arguments>) + ...)> addresses;
+  size_t index = 0;
+  ((isTaken<T, Arguments> ? void(addresses[index++] = addressOf(arguments))
+                          : void()),
+   ...);
+  callRoutine(routine, addresses);
 }
 
 /// Calls a routine whose last argument, which is not given here, says what went

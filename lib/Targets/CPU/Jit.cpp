@@ -12,6 +12,7 @@
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
@@ -166,7 +167,11 @@ Status loadObjects(ArrayRef<std::string> symbols,
 } // namespace
 
 CodegenMode meshloom::modeFor(bool optimize) {
-  return optimize ? CodegenMode::Full : CodegenMode::Quick;
+  static const bool mayOptimize = [] {
+    const char *value = std::getenv("MESHLOOM_OPTIMIZE_KERNELS");
+    return !value || StringRef(value) != "0";
+  }();
+  return optimize && mayOptimize ? CodegenMode::Full : CodegenMode::Quick;
 }
 
 // Nothing is compiled or loaded under the lock: two threads may do so with one

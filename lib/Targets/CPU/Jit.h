@@ -9,7 +9,8 @@
 
 namespace meshloom {
 
-/// Returns the mode for code that this process runs.
+/// Returns the mode for code that this process runs. If the environment
+/// variable MESHLOOM_OPTIMIZE_KERNELS is 0, no such code is optimised.
 CodegenMode modeFor(bool optimize);
 
 /// Returns a table that has all of `kernels`. Kernels that an earlier call
