@@ -29,7 +29,7 @@ template <typename T>
 double realDot(std::span<const T> lhs, std::span<const T> rhs) {
   const auto *lhsParts = reinterpret_cast<const double *>(lhs.data()),
              *rhsParts = reinterpret_cast<const double *>(rhs.data());
-  const size_t count = lhs.size() * (sizeof(T) / sizeof(double));
+  const size_t count = lhs.size() * (isComplexType<T> ? 2 : 1);
   std::array<double, 8> sums{};
   size_t i = 0;
   for (; i + sums.size() <= count; i += sums.size())
