@@ -140,7 +140,8 @@ TEST(LinalgTest, Eigh) {
 }
 
 TEST(LinalgTest, Svd) {
-  for (Shape shape : {Shape{2, 5, 3}, Shape{2, 3, 5}, Shape{4, 4}})
+  for (Shape shape :
+       {Shape{2, 5, 3}, Shape{2, 3, 5}, Shape{4, 4}, Shape{10, 9}})
     for (bool full : {false, true})
       for (bool isComplex : {false, true}) {
         SCOPED_TRACE(testing::PrintToString(shape));
@@ -161,8 +162,21 @@ TEST(LinalgTest, Svd) {
                                unit.dtype()));
         expectEqual(s, linalg::svdvals(a));
       }
+  auto [u, s, vh] = linalg::svd(numbers({3, 5}) * 0. + 1.);
+  expectNear(s, {std::sqrt(15.), 0, 0});
+  expectEqual(matmul(vh, adjoint(vh)), identity(3));
   expectSameOnMeshes([](const Tensor &a) { return linalg::svd(a).u; },
                      numbers({4, 5, 3}));
+}
+
+// LAPACK's values of 32 bits are off by 4e-7 of the greatest.
+TEST(LinalgTest, ValuesOfSingleNumbersHaveAllDigits) {
+  const Tensor a = cast(numbers({40, 40}), DType::F32),
+               wide = cast(a, DType::F64);
+  expectSame(cast(linalg::svd(a).s, DType::F64), linalg::svdvals(wide), 1.2e-7);
+  const Tensor sum = wide + adjoint(wide);
+  expectSame(cast(linalg::eigh(cast(sum, DType::F32)).values, DType::F64),
+             linalg::eigvalsh(cast(cast(sum, DType::F32), DType::F64)), 1.2e-7);
 }
 
 TEST(LinalgTest, Eig) {

@@ -6,6 +6,7 @@
 #include "Dot.h"
 
 #include "Clones.h"
+#include "ComplexProduct.h"
 #include "FixedProduct.h"
 #include "NarrowDot.h"
 #include "PairwiseSums.h"
@@ -309,97 +310,10 @@ Status library::runTiles(const T *lhs, const T *rhs, T *out, Contraction c) {
   });
 }
 
+template Status library::runTiles(const float *, const float *, float *,
+                                  Contraction);
 template Status library::runTiles(const double *, const double *, double *,
                                   Contraction);
-
-/// The real parts of a complex operand and the imaginary ones, `apart` further
-/// on, each in a dense matrix of lines and terms that lies as the operand does.
-template <typename Real> struct SeparatedParts {
-  const Real *data;
-  int64_t apart;
-  MatrixStrides matrix;
-};
-
-template <typename Real>
-static SeparatedParts<Real> separateParts(const std::complex<Real> *from,
-                                          unsigned operand, const Extent &line,
-                                          const Contraction &c) {
-  const int64_t apart = line.count * c.terms;
-  auto *to = static_cast<Real *>(
-      threadScratch(5 + operand, size_t(2 * apart) * sizeof(Real)));
-  const int64_t lineStep = line.strides[operand],
-                sumStep = c.sum.strides[operand];
-  const bool along = sumStep == 1 || lineStep != 1; // rows of terms
-  auto separateRow = [&](const std::complex<Real> *row, int64_t step,
-                         Real *target, int64_t count) {
-    if (step == 1)
-      for (int64_t i = 0; i < count; ++i) {
-        target[i] = row[i].real();
-        target[i + apart] = row[i].imag();
-      }
-    else
-      for (int64_t i = 0; i < count; ++i) {
-        target[i] = row[i * step].real();
-        target[i + apart] = row[i * step].imag();
-      }
-  };
-  int64_t begin = 0;
-  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
-    const std::complex<Real> *block = from + offsets[operand];
-    if (along)
-      for (int64_t l = 0; l < line.count; ++l)
-        separateRow(block + l * lineStep, sumStep, to + l * c.terms + begin,
-                    c.sum.count);
-    else
-      for (int64_t k = 0; k < c.sum.count; ++k)
-        separateRow(block + k * sumStep, lineStep,
-                    to + (begin + k) * line.count, line.count);
-    begin += c.sum.count;
-    return Status(Success());
-  });
-  return {to, apart,
-          along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
-}
-
-/// out = lhs * rhs of complex numbers by the four products of their parts.
-template <typename Real>
-static Status runComplexTiles(const std::complex<Real> *lhs,
-                              const std::complex<Real> *rhs,
-                              std::complex<Real> *out, const Contraction &c) {
-  const int64_t columns = c.column.count,
-                most =
-                    std::clamp<int64_t>(LARGEST_TILE / columns, 1, c.row.count);
-  auto *products = static_cast<Real *>(
-      threadScratch(4, size_t(4 * most * columns) * sizeof(Real)));
-  const SeparatedParts<Real> right = separateParts<Real>(rhs, 1, c.column, c);
-  for (int64_t r = 0; r < c.row.count; r += most) {
-    Extent row = c.row;
-    row.count = std::min(most, c.row.count - r);
-    const SeparatedParts<Real> lhsParts =
-        separateParts<Real>(lhs + r * row.strides[0], 0, row, c);
-    const int64_t elements = row.count * columns;
-    const Contraction part{
-        {row.count, {lhsParts.matrix.rowStride, 0, columns}},
-        {columns, {0, right.matrix.rowStride, 1}},
-        {c.terms, {lhsParts.matrix.columnStride, right.matrix.columnStride, 0}},
-        {},
-        c.terms};
-    for (int of : {0, 1, 2, 3})
-      if (Status ok = runTiles<Real>(lhsParts.data + of / 2 * lhsParts.apart,
-                                     right.data + of % 2 * right.apart,
-                                     products + of * elements, part);
-          !ok)
-        return ok;
-    for (int64_t i = 0; i < row.count; ++i)
-      for (int64_t j = 0; j < columns; ++j) {
-        const Real *product = products + i * columns + j;
-        out[(r + i) * row.strides[2] + j * c.column.strides[2]] = {
-            product[0] - product[3 * elements],
-            product[elements] + product[2 * elements]};
-      }
-  }
-  return Success();
-}
 
 SingleThreaded::SingleThreaded() {
   if (!setThreads() || !getThreads())
@@ -660,7 +574,7 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
   };
   auto runComplexOf = [&]<typename Real>(Real) {
     return runOf<std::complex<Real>>(lhs, rhs, out, extents, strides, origin,
-                                     runComplexTiles<Real>);
+                                     complexProduct<Real>);
   };
   switch (type) {
   case DType::F32:

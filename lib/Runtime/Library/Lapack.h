@@ -6,6 +6,7 @@
 
 #include "Elements.h"
 #include "Library.h"
+#include "ThreadScratch.h"
 
 #include <array>
 #include <cmath>
@@ -107,7 +108,7 @@ int lapack(Arguments... arguments) {
 template <typename T, typename Call> int withWorkspace(const Call &call) {
   T size(0);
   call(&size, -1);
-  std::vector<T> work(size_t(std::real(size)));
+  ReusingVector<T> work(size_t(std::real(size)));
   return call(work.data(), int(work.size()));
 }
 

@@ -8,6 +8,7 @@
 #include "LibraryArrays.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -30,7 +31,7 @@ constexpr T notANumber = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
 /// Column by column, as LAPACK has them. Vectors have one column.
 template <typename T> struct Matrix {
   int rows, columns;
-  std::vector<T> elements;
+  ReusingVector<T> elements;
 
   Matrix(int64_t rows, int64_t columns, T value = T(0))
       : rows(int(rows)), columns(int(columns)),
@@ -283,9 +284,15 @@ template <typename T> void scale(std::span<T> vector, const T &factor) {
 /// absolute value real and positive: the first one of the elements that come
 /// within a thousandth of it.
 template <typename T> T phaseOf(std::span<T> vector) {
-  RealOf<T> greatest = 0;
-  for (const T &value : vector)
-    greatest = std::max(greatest, std::abs(value));
+  // Several maxima at once become vectors.
+  std::array<RealOf<T>, 16> maxima{};
+  size_t i = 0;
+  for (; i + maxima.size() <= vector.size(); i += maxima.size())
+    for (size_t k = 0; k < maxima.size(); ++k)
+      maxima[k] = std::max(maxima[k], std::abs(vector[i + k]));
+  RealOf<T> greatest = std::ranges::max(maxima);
+  for (; i < vector.size(); ++i)
+    greatest = std::max(greatest, std::abs(vector[i]));
   for (const T &value : vector)
     if (const RealOf<T> size = std::abs(value);
         size > 0 && size >= greatest * RealOf<T>(0.999))

@@ -1,59 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// eigh and svd by LAPACK, matrix by matrix. Vectors are unique only up to
+// eigh and svd: small real matrices by Jacobi's rotations, several at a time,
+// and the others by LAPACK, matrix by matrix. Vectors are unique only up to
 // phases: the ones taken are those that the ops define.
+#include "JacobiRotations.h"
 #include "LibraryTable.h"
 #include "Matrices.h"
+
+#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
 
+template <typename T>
+using Wide = std::conditional_t<isComplexType<T>, std::complex<double>, double>;
+
+template <typename To, typename T>
+Matrix<To> converted(const Matrix<T> &matrix) {
+  Matrix<To> result(matrix.rows, matrix.columns);
+  std::ranges::transform(matrix.elements, result.elements.begin(),
+                         [](const T &element) { return To(element); });
+  return result;
+}
+
+/// Returns the real part of lhs^H rhs, by partial sums that become vectors.
+template <typename T>
+double realDot(std::span<const T> lhs, std::span<const T> rhs) {
+  const auto *lhsParts = reinterpret_cast<const double *>(lhs.data()),
+             *rhsParts = reinterpret_cast<const double *>(rhs.data());
+  const size_t count = lhs.size() * (isComplexType<T> ? 2 : 1);
+  std::array<double, 8> sums{};
+  size_t i = 0;
+  for (; i + sums.size() <= count; i += sums.size())
+    for (size_t k = 0; k < sums.size(); ++k)
+      sums[k] += lhsParts[i + k] * rhsParts[i + k];
+  double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  for (; i < count; ++i)
+    sum += lhsParts[i] * rhsParts[i];
+  return sum;
+}
+
+/// Sets values[i] = u[i]^H a v[i], computed in 64 bits, where elements
+/// have 32. Its error is the square of the error of the vectors, which are
+/// columns: so the values have all digits.
+template <typename T>
+void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
+                  Matrix<RealOf<T>> &values) {
+  if constexpr (!std::is_same_v<T, Wide<T>>) {
+    Matrix<Wide<T>> wide = converted<Wide<T>>(a), wideU = converted<Wide<T>>(u),
+                    wideV = converted<Wide<T>>(v), products(a.rows, v.columns);
+    fortran<"gemm", Wide<T>>('N', 'N', a.rows, v.columns, a.columns, Wide<T>(1),
+                             wide.data(), wide.stride(), wideV.data(),
+                             wideV.stride(), Wide<T>(0), products.data(),
+                             products.stride());
+    for (int i = 0; i < values.rows; ++i) {
+      const double squares =
+          realDot<Wide<T>>(wideU.column(i), wideU.column(i)) *
+          realDot<Wide<T>>(wideV.column(i), wideV.column(i));
+      values(i, 0) =
+          RealOf<T>(realDot<Wide<T>>(wideU.column(i), products.column(i)) /
+                    std::sqrt(squares));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Small matrices
+//===----------------------------------------------------------------------===//
+
+/// Returns whether Jacobi's rotations decompose matrices of these sides.
+template <typename T> constexpr bool isSmall(int64_t rows, int64_t columns) {
+  return !isComplexType<T> && std::max(rows, columns) <= MatrixLanes::maxSide;
+}
+
+/// The tolerance of rotations that leaves all digits of T right.
+template <typename T>
+constexpr double tolerance = std::is_same_v<T, double> ? 1e-14 : 1e-8;
+
+/// The offsets of a matrix in each operand, for up to a matrix a lane.
+using LaneOffsets = std::vector<std::vector<int64_t>>;
+
+/// Calls body(offsets of lanes) until it has seen all matrices.
+template <typename Body>
+void forEachLanes(std::span<const LibraryOperand *const> operands,
+                  std::span<const size_t> dims, const Body &body) {
+  LaneOffsets offsets;
+  forEachMatrix(operands, dims, [&](const std::vector<int64_t> &matrix) {
+    offsets.push_back(matrix);
+    if (offsets.size() == MatrixLanes::lanes) {
+      body(offsets);
+      offsets.clear();
+    }
+  });
+  if (!offsets.empty())
+    body(offsets);
+}
+
+/// Puts `matrix` into a lane of `lanes`, divided by the power of two that is
+/// returned, so that no square overflows. One that is not finite is zeros there
+/// and returns a nan.
+template <typename T>
+double setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
+  if (!matrix.isFinite())
+    return notANumber<double>;
+  double greatest = 0;
+  for (const T &element : matrix.elements)
+    greatest = std::max(greatest, double(std::abs(element)));
+  const double scale = greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int c = 0; c < matrix.columns; ++c)
+      lanes(r, c)[lane] = matrix(r, c) / scale;
+  return scale;
+}
+
+/// Returns the order in which `keys` rise.
+std::vector<int> risingOrder(const std::vector<double> &keys) {
+  std::vector<int> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, [&](int i, int j) {
+    return std::pair(keys[size_t(i)], i) < std::pair(keys[size_t(j)], j);
+  });
+  return order;
+}
+
 //===----------------------------------------------------------------------===//
 // eigh
 //===----------------------------------------------------------------------===//
 
-/// Puts the eigenvectors in place of `a`, of which the lower triangle counts.
+/// Puts the eigenvectors in place of the Hermitian `a`.
 template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
   const int n = a.rows;
-  std::vector<RealOf<T>> reals(2 * a.elements.size() + 5 * size_t(n) + 1);
+  const Matrix<T> source = a;
+  ReusingVector<RealOf<T>> reals(
+      isComplexType<T> ? 2 * a.elements.size() + 5 * size_t(n) + 1 : 0);
   std::vector<int32_t> integers(5 * size_t(n) + 3);
-  return withWorkspace<T>([&](T *work, int size) {
-           return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
-               'V', 'L', n, a.data(), n, values.data(), work, size,
-               onlyComplex(reals.data()), onlyComplex(int(reals.size())),
-               integers.data(), int(integers.size()));
-         }) == 0;
+  const int failed = withWorkspace<T>([&](T *work, int size) {
+    return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
+        'V', 'L', n, a.data(), n, values.data(), work, size,
+        onlyComplex(reals.data()), onlyComplex(int(reals.size())),
+        integers.data(), int(integers.size()));
+  });
+  if (failed != 0)
+    return false;
+  refineValues(source, a, a, values);
+  for (int i = 1; i < n; ++i)
+    values(i, 0) = std::max(values(i, 0), values(i - 1, 0));
+  return true;
 }
 
-template <typename T> struct EighOf {
+template <typename T> class EighOf {
+public:
   static void run(const LibraryArguments &arguments, bool lower) {
-    const LibraryOperand *matrices[] = {
-        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
-    const size_t dims[] = {2, 2, 1};
-    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
-      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
-      const int n = a.rows;
-      if (n == 0)
-        return;
-      if (!lower)
-        a = a.adjoint();
-      // The triangle that the op does not read may hold anything.
+    const EighOf eigh(arguments, lower);
+    const int64_t n = arguments.inputs[0].extent.back();
+    if constexpr (!isComplexType<T>)
+      if (isSmall<T>(n, n))
+        return forEachLanes(eigh.matrices, dims,
+                            [&](const LaneOffsets &offsets) {
+                              eigh.decomposeLanes(int(n), offsets);
+                            });
+    forEachMatrix(
+        eigh.matrices, dims, [&](const std::vector<int64_t> &offsets) {
+          Matrix<T> a = eigh.read(offsets);
+          Matrix<RealOf<T>> values(n, 1);
+          eigh.write(offsets, a, values, a.isFinite() && decompose(a, values));
+        });
+  }
+
+private:
+  static constexpr size_t dims[] = {2, 2, 1};
+  const std::array<const LibraryOperand *, 3> matrices;
+  const bool lower;
+
+  EighOf(const LibraryArguments &arguments, bool lower)
+      : matrices{&arguments.inputs[0], &arguments.outputs[0],
+                 &arguments.outputs[1]},
+        lower(lower) {}
+
+  /// Returns the Hermitian matrix of the triangle that the op reads: the other
+  /// one may hold anything.
+  Matrix<T> read(const std::vector<int64_t> &offsets) const {
+    Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
+    if (!lower)
+      a = a.adjoint();
+    for (int c = 0; c < a.rows; ++c) {
+      for (int r = 0; r < c; ++r)
+        a(r, c) = conjugate(a(c, r));
+      a(c, c) = T(std::real(a(c, c)));
+    }
+    return a;
+  }
+
+  void write(const std::vector<int64_t> &offsets, Matrix<T> &vectors,
+             Matrix<RealOf<T>> &values, bool isFound) const {
+    if (isFound) {
+      for (int c = 0; c < vectors.columns; ++c)
+        scale(vectors.column(c), phaseOf(vectors.column(c)));
+    } else {
+      std::ranges::fill(vectors.elements, notANumber<T>);
+      std::ranges::fill(values.elements, notANumber<RealOf<T>>);
+    }
+    writeMatrix<T>(*matrices[1], offsets[1], vectors);
+    writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
+  }
+
+  void decomposeLanes(int n, const LaneOffsets &offsets) const
+    requires(!isComplexType<T>)
+  {
+    MatrixLanes a{n, n}, vectors{n, n};
+    std::array<double, MatrixLanes::lanes> scales{};
+    for (size_t l = 0; l < offsets.size(); ++l)
+      scales[l] = setLane(a, int(l), read(offsets[l]));
+    diagonalise(a, vectors, tolerance<T>);
+    Matrix<T> result(n, n), values(n, 1);
+    for (size_t l = 0; l < offsets.size(); ++l) {
+      const int lane = int(l);
+      std::vector<double> diagonal(static_cast<size_t>(n));
+      for (int i = 0; i < n; ++i)
+        diagonal[size_t(i)] = a(i, i)[lane];
+      const std::vector<int> order = risingOrder(diagonal);
       for (int c = 0; c < n; ++c) {
-        std::ranges::fill(a.column(c).first(size_t(c)), T(0));
-        a(c, c) = T(std::real(a(c, c)));
+        const int source = order[size_t(c)];
+        values(c, 0) = T(diagonal[size_t(source)] * scales[l]);
+        for (int r = 0; r < n; ++r)
+          result(r, c) = T(vectors(source, r)[lane]);
       }
-      Matrix<RealOf<T>> values(n, 1);
-      if (a.isFinite() && decompose(a, values)) {
-        for (int c = 0; c < n; ++c)
-          scale(a.column(c), phaseOf(a.column(c)));
-      } else {
-        a = Matrix<T>(n, n, notANumber<T>);
-        values = Matrix<RealOf<T>>(n, 1, notANumber<RealOf<T>>);
-      }
-      writeMatrix<T>(*matrices[1], offsets[1], a);
-      writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
-    });
+      write(offsets[l], result, values, !std::isnan(scales[l]));
+    }
   }
 };
 
@@ -71,52 +245,179 @@ template <typename T> Matrix<T> completed(const Matrix<T> &thin) {
   return all;
 }
 
-/// a = u diag(values) vh, with as many vectors as values. Overwrites `a`.
+struct SvdOptions {
+  bool fullMatrices, onlyValues;
+};
+
+/// The results of svd, with the vectors as columns.
+template <typename T> struct SingularVectors {
+  Matrix<T> u, v;
+  Matrix<RealOf<T>> values;
+
+  SingularVectors(int rows, int columns, int k)
+      : u(rows, k), v(columns, k), values(k, 1) {}
+};
+
+/// Sets the singular values of `a`, and its vectors unless only values are
+/// read. Overwrites `a`.
 template <typename T>
-bool decompose(Matrix<T> &a, Matrix<T> &u, Matrix<RealOf<T>> &values,
-               Matrix<T> &vh) {
-  const size_t k = values.elements.size();
-  std::vector<RealOf<T>> reals(5 * (a.elements.size() + k));
-  std::vector<int32_t> integers(8 * k);
-  return withWorkspace<T>([&](T *work, int size) {
-           return lapack<"gesdd", T>(
-               'S', a.rows, a.columns, a.data(), a.stride(), values.data(),
-               u.data(), u.stride(), vh.data(), vh.stride(), work, size,
-               onlyComplex(reals.data()), integers.data());
-         }) == 0;
+bool decompose(Matrix<T> &a, bool onlyValues, SingularVectors<T> &result) {
+  const int k = result.values.rows;
+  ReusingVector<RealOf<T>> reals(
+      isComplexType<T> ? 5 * (a.elements.size() + size_t(k)) : 0);
+  std::vector<int32_t> integers(8 * size_t(k));
+  const Matrix<T> source = onlyValues ? Matrix<T>(0, 0) : a;
+  Matrix<T> vh(k, a.columns);
+  const int failed = withWorkspace<T>([&](T *work, int size) {
+    return lapack<"gesdd", T>(
+        onlyValues ? 'N' : 'S', a.rows, a.columns, a.data(), a.stride(),
+        result.values.data(), result.u.data(), result.u.stride(), vh.data(),
+        vh.stride(), work, size, onlyComplex(reals.data()), integers.data());
+  });
+  if (failed != 0 || onlyValues)
+    return failed == 0;
+  result.v = vh.adjoint();
+  refineValues(source, result.u, result.v, result.values);
+  for (int i = 0; i < k; ++i) {
+    RealOf<T> &value = result.values(i, 0);
+    value = std::abs(value);
+    if (i > 0)
+      value = std::min(value, result.values(i - 1, 0));
+  }
+  return true;
 }
 
-template <typename T> struct SvdOf {
-  static void run(const LibraryArguments &arguments, bool full) {
-    const LibraryOperand *matrices[] = {
-        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
-        &arguments.outputs[2]};
-    const size_t dims[] = {2, 2, 1, 2};
-    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
-      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
-      const int k = std::min(a.rows, a.columns);
-      Matrix<T> u(a.rows, k), vh(k, a.columns);
-      Matrix<RealOf<T>> values(k, 1);
-      const bool found = a.isFinite() && decompose(a, u, values, vh);
-      Matrix<T> v = vh.adjoint();
-      for (int c = 0; c < k; ++c) {
+template <typename T> class SvdOf {
+public:
+  static void run(const LibraryArguments &arguments, SvdOptions options) {
+    const SvdOf svd(arguments, options);
+    const Shape &extent = arguments.inputs[0].extent;
+    const int rows = int(extent[extent.size() - 2]),
+              columns = int(extent.back());
+    if constexpr (!isComplexType<T>)
+      if (isSmall<T>(rows, columns))
+        return forEachLanes(svd.matrices, dims,
+                            [&](const LaneOffsets &offsets) {
+                              svd.decomposeLanes(rows, columns, offsets);
+                            });
+    forEachMatrix(svd.matrices, dims, [&](const std::vector<int64_t> &offsets) {
+      svd.decomposeMatrix(rows, columns, offsets);
+    });
+  }
+
+private:
+  static constexpr size_t dims[] = {2, 2, 1, 2};
+  const std::array<const LibraryOperand *, 4> matrices;
+  const SvdOptions options;
+
+  SvdOf(const LibraryArguments &arguments, SvdOptions options)
+      : matrices{&arguments.inputs[0], &arguments.outputs[0],
+                 &arguments.outputs[1], &arguments.outputs[2]},
+        options(options) {}
+
+  /// Without vectors, nothing makes up for digits that 32 bits lose.
+  void decomposeMatrix(int rows, int columns,
+                       const std::vector<int64_t> &offsets) const {
+    const int k = std::min(rows, columns);
+    Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
+    SingularVectors<T> result(rows, columns, k);
+    bool isFound = a.isFinite();
+    if (isFound && options.onlyValues) {
+      Matrix<Wide<T>> wide = converted<Wide<T>>(a);
+      SingularVectors<Wide<T>> wideResult(rows, columns, k);
+      isFound = decompose(wide, /*onlyValues=*/true, wideResult);
+      result.values = converted<RealOf<T>>(wideResult.values);
+    } else if (isFound) {
+      isFound = decompose(a, /*onlyValues=*/false, result);
+    }
+    write(offsets, result, isFound);
+  }
+
+  /// Vectors that nothing reads are zeros.
+  void write(const std::vector<int64_t> &offsets, SingularVectors<T> &result,
+             bool isFound) const {
+    auto &[u, v, values] = result;
+    if (!isFound)
+      std::ranges::fill(values.elements, notANumber<RealOf<T>>);
+    writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
+    if (isFound && !options.onlyValues) {
+      for (int c = 0; c < u.columns; ++c) {
         const T phase = phaseOf(u.column(c));
         scale(u.column(c), phase);
         scale(v.column(c), phase);
       }
-      if (full) {
+      if (options.fullMatrices) {
         u = completed(u);
         v = completed(v);
       }
-      if (!found) {
-        u = Matrix<T>(u.rows, u.columns, notANumber<T>);
-        v = Matrix<T>(v.rows, v.columns, notANumber<T>);
-        values = Matrix<RealOf<T>>(k, 1, notANumber<RealOf<T>>);
-      }
-      writeMatrix<T>(*matrices[1], offsets[1], u);
-      writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
-      writeMatrix<T>(*matrices[3], offsets[3], v.adjoint());
-    });
+    } else {
+      const T element = isFound ? T(0) : notANumber<T>;
+      const bool isFull = options.fullMatrices;
+      u = Matrix<T>(u.rows, isFull ? u.rows : u.columns, element);
+      v = Matrix<T>(v.rows, isFull ? v.rows : v.columns, element);
+    }
+    writeMatrix<T>(*matrices[1], offsets[1], u);
+    writeMatrix<T>(*matrices[3], offsets[3], v.adjoint());
+  }
+
+  /// Rows become orthogonal, so that no side is longer than theirs: wide
+  /// matrices as they are, and the others transposed.
+  void decomposeLanes(int rows, int columns, const LaneOffsets &offsets) const
+    requires(!isComplexType<T>)
+  {
+    const bool isTall = rows > columns;
+    const int k = std::min(rows, columns), length = std::max(rows, columns);
+    MatrixLanes a{k, length}, rotations{k, k};
+    std::array<double, MatrixLanes::lanes> scales{};
+    for (size_t l = 0; l < offsets.size(); ++l) {
+      Matrix<T> matrix = readMatrix<T>(*matrices[0], offsets[l][0]);
+      scales[l] = setLane(a, int(l), isTall ? matrix.adjoint() : matrix);
+    }
+    orthogonalise(a, options.onlyValues ? nullptr : &rotations, tolerance<T>);
+    for (size_t l = 0; l < offsets.size(); ++l) {
+      SingularVectors<T> result(rows, columns, k);
+      readLane(a, rotations, int(l), isTall ? result.v : result.u,
+               isTall ? result.u : result.v, result.values);
+      scale(std::span(result.values.elements), T(scales[l]));
+      write(offsets[l], result, !std::isnan(scales[l]));
+    }
+  }
+
+  /// Sets the vectors of a lane, the short ones from `rotations` and the long
+  /// ones from the orthogonal rows of `a`. Negligible rows have no direction:
+  /// their vectors are any that are orthogonal to the others.
+  static void readLane(MatrixLanes &a, MatrixLanes &rotations, int lane,
+                       Matrix<T> &shortVectors, Matrix<T> &longVectors,
+                       Matrix<T> &values) {
+    const int k = a.rows, length = a.columns;
+    std::vector<double> lengths(static_cast<size_t>(k));
+    for (int r = 0; r < k; ++r) {
+      double square = 0;
+      for (int c = 0; c < length; ++c)
+        square += a(r, c)[lane] * a(r, c)[lane];
+      lengths[size_t(r)] = std::sqrt(square);
+    }
+    std::vector<int> order = risingOrder(lengths);
+    std::ranges::reverse(order);
+    int rank = 0;
+    for (int i = 0; i < k; ++i) {
+      const int row = order[size_t(i)];
+      const double divisor = lengths[size_t(row)];
+      values(i, 0) = T(divisor);
+      for (int c = 0; c < k; ++c)
+        shortVectors(c, i) = T(rotations(row, c)[lane]);
+      if (divisor <= MatrixLanes::negligibleLength)
+        continue;
+      ++rank;
+      for (int c = 0; c < length; ++c)
+        longVectors(c, i) = T(a(row, c)[lane] / divisor);
+    }
+    if (rank == k)
+      return;
+    Matrix<T> thin(length, rank);
+    std::copy_n(longVectors.data(), thin.elements.size(), thin.data());
+    std::copy_n(completed(thin).data(), longVectors.elements.size(),
+                longVectors.data());
   }
 };
 
@@ -139,14 +440,15 @@ static RoutineOrError makeEigh(const LibraryStep &step) {
   const double n = shape.back();
   if (Status fits = checkWorkspace((2 * n + 64) * n); !fits)
     return fits.error();
-  return makeMatrixRoutine<EighOf, Precision::Double>(step, lower);
+  return makeMatrixRoutine<EighOf>(step, lower);
 }
 
 static RoutineOrError makeSvd(const LibraryStep &step) {
-  OptionReader options(step.step);
-  const bool full = options.flag("full_matrices");
+  OptionReader read(step.step);
+  const SvdOptions options{read.flag("full_matrices"),
+                           read.flag("only_values")};
   const size_t dims[] = {2, 2, 1, 2};
-  if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 3)
+  if (!read.ok() || step.inputs.size() != 1 || step.outputs.size() != 3)
     return Error("expected one operand and three results");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
                                  step.outputs[1], step.outputs[2]};
@@ -158,8 +460,8 @@ static RoutineOrError makeSvd(const LibraryStep &step) {
   };
   const auto [rows, columns] = sizes(0);
   const int64_t k = std::min(rows, columns);
-  if (sizes(1) != std::pair(rows, full ? rows : k) ||
-      sizes(3) != std::pair(full ? columns : k, columns) ||
+  if (sizes(1) != std::pair(rows, options.fullMatrices ? rows : k) ||
+      sizes(3) != std::pair(options.fullMatrices ? columns : k, columns) ||
       tensors[2]->shape.back() != k || tensors[1]->type != tensors[0]->type ||
       tensors[3]->type != tensors[0]->type ||
       tensors[2]->type != partOf(tensors[0]->type))
@@ -167,7 +469,7 @@ static RoutineOrError makeSvd(const LibraryStep &step) {
   if (Status fits = checkWorkspace((5. * k + 64) * std::max(rows, columns));
       !fits)
     return fits.error();
-  return makeMatrixRoutine<SvdOf, Precision::Double>(step, full);
+  return makeMatrixRoutine<SvdOf>(step, options);
 }
 
 namespace meshloom::library {

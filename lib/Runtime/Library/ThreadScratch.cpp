@@ -10,14 +10,28 @@
 
 using namespace meshloom;
 
+namespace {
+struct Free {
+  void operator()(void *memory) const { std::free(memory); }
+};
+struct Slot {
+  std::unique_ptr<void, Free> memory;
+  size_t bytes = 0;
+};
+
+/// The blocks that a thread has returned: at most so many bytes, of which the
+/// oldest ones are freed first.
+struct ReturnedMemory {
+  static constexpr size_t mostBytes = size_t(32) << 20;
+  std::vector<Slot> blocks;
+  size_t bytes = 0;
+};
+
+/// Memory below this size is malloc's, which keeps it.
+constexpr size_t leastReused = size_t(64) << 10;
+} // namespace
+
 void *library::threadScratch(unsigned slot, size_t bytes) {
-  struct Free {
-    void operator()(void *memory) const { std::free(memory); }
-  };
-  struct Slot {
-    std::unique_ptr<void, Free> memory;
-    size_t bytes = 0;
-  };
   Slot &entry = threadLocal<std::array<Slot, 12>>()[slot];
   if (entry.bytes < bytes) {
     entry.memory.reset();
@@ -26,4 +40,33 @@ void *library::threadScratch(unsigned slot, size_t bytes) {
     entry.bytes = allocatedSize(bytes);
   }
   return entry.memory.get();
+}
+
+void *library::takeMemory(size_t bytes) {
+  if (bytes < leastReused)
+    return allocateMemory(bytes);
+  ReturnedMemory &returned = threadLocal<ReturnedMemory>();
+  const size_t size = allocatedSize(bytes);
+  for (size_t i = returned.blocks.size(); i-- > 0;)
+    if (returned.blocks[i].bytes == size) {
+      void *memory = returned.blocks[i].memory.release();
+      returned.blocks.erase(returned.blocks.begin() + ptrdiff_t(i));
+      returned.bytes -= size;
+      return memory;
+    }
+  return allocateMemory(bytes);
+}
+
+void library::returnMemory(void *memory, size_t bytes) {
+  Slot block{std::unique_ptr<void, Free>(memory), allocatedSize(bytes)};
+  if (bytes < leastReused || block.bytes > ReturnedMemory::mostBytes)
+    return;
+  ReturnedMemory &returned = threadLocal<ReturnedMemory>();
+  returned.bytes += block.bytes;
+  returned.blocks.push_back(std::move(block));
+  size_t count = 0;
+  for (; returned.bytes > ReturnedMemory::mostBytes; ++count)
+    returned.bytes -= returned.blocks[count].bytes;
+  returned.blocks.erase(returned.blocks.begin(),
+                        returned.blocks.begin() + ptrdiff_t(count));
 }

@@ -141,7 +141,10 @@ int64_t SvdOp::getTerms() {
   return std::max(sizesOf(getA()).first, sizesOf(getA()).second);
 }
 LibraryCall SvdOp::getLibraryCall() {
-  return LibraryCall(*this, "svd").flag("full_matrices", getFullMatrices());
+  const bool onlyValues = getU().use_empty() && getVh().use_empty();
+  return LibraryCall(*this, "svd")
+      .flag("full_matrices", getFullMatrices())
+      .flag("only_values", onlyValues);
 }
 int SvdOp::getOverwritable(unsigned result) {
   auto shape = globalShape(getA().getType());
