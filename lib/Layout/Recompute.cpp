@@ -71,7 +71,7 @@ private:
     llvm::sort(result.users);
     auto type = cast<RankedTensorType>(value.getType());
     result.bytes =
-        localBytes(*givenLayout(type),
+        localBytes(*annotatedLayout(type),
                    Shape(type.getShape().begin(), type.getShape().end()),
                    *dtensor::dtypeOf(type.getElementType()));
     found.push_back(std::move(result));
@@ -269,15 +269,15 @@ PartValues valuesOf(const BlockResults &block, const RecomputedPart &part,
     values.ops.push_back(op);
     for (Value result : op->getResults()) {
       size_t first = block.size();
-      bool isReturned = false, isGiven = false;
+      bool isReturned = false, isUsedEarly = false;
       for (const OpOperand &use : result.getUses()) {
         const size_t user = block.userOf(use);
         isReturned |= user + 1 == block.size();
-        isGiven |= user >= part.end && user < boundary;
+        isUsedEarly |= user >= part.end && user < boundary;
         if (user >= boundary)
           first = std::min(first, user);
       }
-      if (isReturned || isGiven)
+      if (isReturned || isUsedEarly)
         values.early.push_back(result);
       else if (first < block.size()) {
         values.late.push_back(result);
@@ -313,7 +313,7 @@ void computeLate(const PartValues &values) {
   OpBuilder builder(values.firstUser);
   const Location location = values.ops.front()->getLoc();
   CaseOp region = createRegion(builder, location, values.late,
-                               *givenLayout(values.late.front().getType()));
+                               *annotatedLayout(values.late.front().getType()));
   builder.setInsertionPointToEnd(&region.getBranches()[0].front());
   mlir::IRMapping copies;
   for (Operation *op : opsBehind(values))
@@ -335,8 +335,9 @@ void computeEarly(const PartValues &values) {
   OpBuilder builder(values.ops.back()->getContext());
   builder.setInsertionPointAfter(values.ops.back());
   const Location location = values.ops.front()->getLoc();
-  CaseOp region = createRegion(builder, location, values.early,
-                               *givenLayout(values.early.front().getType()));
+  CaseOp region =
+      createRegion(builder, location, values.early,
+                   *annotatedLayout(values.early.front().getType()));
   Block &body = region.getBranches()[0].front();
   for (Operation *op : values.ops)
     op->moveBefore(&body, body.end());

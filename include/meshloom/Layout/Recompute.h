@@ -8,7 +8,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
