@@ -103,7 +103,7 @@ Options parseOptions(int argc, char **argv, const std::string &usage) {
     }
     // An option that the example's usage does not name is not one of its
     // options.
-    const bool isOwn = usage.find(option + " ") != std::string::npos;
+    const bool isAccepted = usage.find(option + " ") != std::string::npos;
     if (option == "--mesh") {
       options.mesh = meshOf(value);
     } else if (option == "--batch") {
@@ -121,13 +121,13 @@ Options parseOptions(int argc, char **argv, const std::string &usage) {
       options.save = value;
     } else if (option == "--platform") {
       options.platform = value;
-    } else if (option == "--size" && isOwn) {
+    } else if (option == "--size" && isAccepted) {
       options.size = value;
-    } else if (option == "--data" && isOwn) {
+    } else if (option == "--data" && isAccepted) {
       options.data = value;
-    } else if (option == "--length" && isOwn) {
+    } else if (option == "--length" && isAccepted) {
       options.length = number(option, value);
-    } else if (option == "--generate" && isOwn) {
+    } else if (option == "--generate" && isAccepted) {
       options.generate = number(option, value, 0);
     } else {
       throw Error("unknown option " + option + "; see --help");

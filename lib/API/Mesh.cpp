@@ -51,7 +51,7 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   const auto count = int64_t(devices.size());
   Placement placement;
   placement.devices.reserve(devices.size());
-  auto isOwn = [&](const DeviceSpec &device) {
+  auto isLocal = [&](const DeviceSpec &device) {
     return device.process < 0 || device.process == rank;
   };
   const bool isNamed = std::ranges::any_of(
@@ -59,7 +59,7 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
   const std::string &type = devices.front().type;
   const bool maySpan =
       joined.isAlone() || platformOf(type, op)->spansProcesses();
-  const auto other = std::ranges::find_if_not(devices, isOwn);
+  const auto other = std::ranges::find_if_not(devices, isLocal);
   if (!maySpan && (other != devices.end() ||
                    (!isNamed && count > 1 && isOfSeveralProcesses(type, op))))
     fail(op,
@@ -72,8 +72,9 @@ Placement placementOf(const std::vector<DeviceSpec> &devices,
              (other == devices.end() ? devices.front() : *other).to_string(),
              type, type));
   // Other types are those of each process; so is a single device.
-  if (joined.isAlone() || !maySpan || (count == 1 && isOwn(devices.front())) ||
-      (isNamed && std::ranges::all_of(devices, isOwn))) {
+  if (joined.isAlone() || !maySpan ||
+      (count == 1 && isLocal(devices.front())) ||
+      (isNamed && std::ranges::all_of(devices, isLocal))) {
     for (const DeviceSpec &device : devices)
       placement.devices.emplace_back(rank, device.index);
     return placement;

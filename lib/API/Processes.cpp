@@ -171,7 +171,7 @@ Tensor ofFirstProcess(const Tensor &local) {
   return hostTensorOf(local.dtype(), local.shape(), first);
 }
 
-Tensor madeWhollyHere(const Tensor &tensor) {
+Tensor replicateUnlessLocal(const Tensor &tensor) {
   const Layout &layout = arrayOf(tensor, "relayout").type().layout;
   if (ownerOf(layout.mesh()))
     return relayout(tensor,

@@ -361,7 +361,7 @@ FunctionParts partsOf(const TracedFunction &function) {
   for (const TraceArgument &argument : function.arguments)
     switch (argument.kind) {
     case TraceArgument::Kind::Explicit:
-      parts.arguments.push_back({Kind::Given, {}, {}});
+      parts.arguments.push_back({Kind::Explicit, {}, {}});
       break;
     case TraceArgument::Kind::Captured:
       parts.arguments.push_back({Kind::Captured, argument.tensor, {}});

@@ -60,7 +60,7 @@ void AdvisedFunction::layOutOpenArguments(const Signature &signature) {
   for (BlockArgument argument : function().getArguments()) {
     const unsigned number = argument.getArgNumber();
     if (isa<RankedTensorType>(argument.getType()) &&
-        !givenLayout(argument.getType()))
+        !annotatedLayout(argument.getType()))
       annotate(function(), {.arguments = {number}},
                signature.arguments[number].type.layout);
   }

@@ -139,7 +139,7 @@ Result<SmallVector<Value>> buildGradients(OpBuilder &builder,
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (gradient.wants(i) && gradient.gradientOf(i))
         accumulate(operand, gradient.gradientOf(i), op->getLoc());
-    if (auto [value, further] = gradient.givenFurther(); value)
+    if (auto [value, further] = gradient.furtherGradient(); value)
       accumulate(value, further, op->getLoc());
   }
 

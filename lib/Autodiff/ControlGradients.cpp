@@ -258,7 +258,7 @@ private:
       llvm::function_ref<void(OpBuilder &, Block &, SmallVector<Value> &)>;
   WhileOp copyLoop(OpBuilder &builder, ArrayRef<Value> inits,
                    std::optional<Value> limit, MoreYields addYields);
-  SmallVector<Value> givenIn(OpBuilder &builder, Value k);
+  SmallVector<Value> bodyArgumentsAt(OpBuilder &builder, Value k);
   void countAndKeep();
   Status fillBody(OpBuilder &builder, Block &body);
   void keep();
@@ -354,10 +354,10 @@ void WhileGradient::countAndKeep() {
       [&](OpBuilder &inner, Block &body, SmallVector<Value> &yielded) {
         Value k = body.getArgument(count);
         Value slot = divide(inner, k, stride);
-        Value isKept = compare(inner, dtensor::ComparisonDirection::EQ,
-                               multiply(inner, slot, stride), k);
+        Value isCheckpoint = compare(inner, dtensor::ComparisonDirection::EQ,
+                                     multiply(inner, slot, stride), k);
         Value index = inner.create<dtensor::SelectOp>(
-            loop.getLoc(), isKept, slot, number(inner, checkpoints));
+            loop.getLoc(), isCheckpoint, slot, number(inner, checkpoints));
         for (unsigned i = 0; i < count; ++i)
           yielded.push_back(withElement(inner, body.getArgument(count + 1 + i),
                                         index, body.getArgument(i)));
@@ -367,7 +367,7 @@ void WhileGradient::countAndKeep() {
 }
 
 /// Returns the arguments of the body in iteration k.
-SmallVector<Value> WhileGradient::givenIn(OpBuilder &inner, Value k) {
+SmallVector<Value> WhileGradient::bodyArgumentsAt(OpBuilder &inner, Value k) {
   const unsigned count = loop.getNumResults();
   SmallVector<Value> arguments;
   if (!counter) {
@@ -475,7 +475,7 @@ Status WhileGradient::fillBody(OpBuilder &bodyBuilder, Block &body) {
           ? subtract(bodyBuilder, number(bodyBuilder, counter->count - 1), j)
           : subtract(bodyBuilder,
                      subtract(bodyBuilder, total, number(bodyBuilder, 1)), j);
-  kept = givenIn(bodyBuilder, k);
+  kept = bodyArgumentsAt(bodyBuilder, k);
   mlir::IRMapping mapping;
   for (unsigned i = 0; i < loop.getNumResults(); ++i)
     mapping.map(loop.getBodyArgument(i), kept[i]);

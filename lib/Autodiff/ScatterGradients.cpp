@@ -118,7 +118,7 @@ static Value scatterInto(OpGradient &g, ScatterOp op, Value input,
 }
 
 /// 1, 2, 3, ...: another number for each update.
-static Value ownNumbers(OpGradient &g, RankedTensorType updates) {
+static Value updateNumbers(OpGradient &g, RankedTensorType updates) {
   int64_t count = updates.getNumElements();
   auto flat = RankedTensorType::get({count}, g.getI64Type());
   Value numbers =
@@ -130,7 +130,7 @@ static Value ownNumbers(OpGradient &g, RankedTensorType updates) {
 /// place where updates replace.
 static Value landed(OpGradient &g, ScatterOp op) {
   RankedTensorType updates = g.typeOf(op.getUpdates()[0]);
-  Value numbers = ownNumbers(g, updates);
+  Value numbers = updateNumbers(g, updates);
   auto board = RankedTensorType::get(g.typeOf(op.getInputs()[0]).getShape(),
                                      g.getI64Type());
   Value written = scatterInto(g, op, g.zeros(board), numbers, std::nullopt);

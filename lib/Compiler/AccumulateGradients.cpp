@@ -92,7 +92,7 @@ public:
 private:
   bool isPartial() const {
     return llvm::any_of(op->getResultTypes(), [](Type type) {
-      return givenLayout(type)->is_partial();
+      return annotatedLayout(type)->is_partial();
     });
   }
   static bool contains(const ShardingRule::Tensor &dims, unsigned factor) {
@@ -230,9 +230,9 @@ LogicalResult Accumulation::checkParts() {
       return mlir::WalkResult::advance();
     std::vector<Layout> operands, results;
     for (Value operand : op->getOperands())
-      operands.push_back(*givenLayout(operand.getType()));
+      operands.push_back(*annotatedLayout(operand.getType()));
     for (Value value : op->getResults())
-      results.push_back(*givenLayout(value.getType()));
+      results.push_back(*annotatedLayout(value.getType()));
     const ShardingRule rule = sharded.getShardingRule();
     if (PartCheck(op, rule, opSharding(rule, operands, results)).passes())
       return mlir::WalkResult::advance();

@@ -82,7 +82,7 @@ void addArguments(mlir::func::FuncOp function,
     if (isShared && pattern.arguments.front() != number)
       continue;
     LayoutAnnotation annotation{sourceText(function, number),
-                                givenLayout(argument.getType()),
+                                annotatedLayout(argument.getType()),
                                 {number},
                                 {},
                                 {}};
@@ -127,14 +127,14 @@ OpOperand *nextValue(mlir::func::FuncOp function, unsigned argument) {
 void annotateArgument(mlir::func::FuncOp function, unsigned number,
                       const std::optional<Layout> &layout) {
   BlockArgument argument = function.getArgument(number);
-  const std::optional<Layout> before = givenLayout(argument.getType());
+  const std::optional<Layout> before = annotatedLayout(argument.getType());
   argument.setType(withLayout(argument.getType(), layout));
   function.removeArgAttr(number, dtensor::writtenAttr);
   OpOperand *next = nextValue(function, number);
   if (!next)
     return;
   auto constraint = next->get().getDefiningOp<dtensor::ConstraintOp>();
-  if (constraint && givenLayout(constraint.getType()) == before) {
+  if (constraint && annotatedLayout(constraint.getType()) == before) {
     setLayout(constraint, layout);
   } else if (!constraint && !before && layout) {
     OpBuilder builder(next->getOwner());
@@ -157,8 +157,8 @@ constraintsOfNextValues(mlir::func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     if (OpOperand *next = nextValue(function, argument.getArgNumber()))
       if (auto constraint = next->get().getDefiningOp<dtensor::ConstraintOp>();
-          constraint &&
-          givenLayout(constraint.getType()) == givenLayout(argument.getType()))
+          constraint && annotatedLayout(constraint.getType()) ==
+                            annotatedLayout(argument.getType()))
         constraints.insert(constraint);
   return constraints;
 }
@@ -170,7 +170,7 @@ std::vector<LayoutAnnotation> annotationsOf(mlir::func::FuncOp function) {
       constraintsOfNextValues(function);
   unsigned number = 0;
   function.walk([&](dtensor::ConstraintOp constraint) {
-    if (std::optional<Layout> layout = givenLayout(constraint.getType());
+    if (std::optional<Layout> layout = annotatedLayout(constraint.getType());
         layout && !ofArguments.contains(constraint)) {
       const std::string text =
           "constraint at " + locationText(constraint.getLoc());

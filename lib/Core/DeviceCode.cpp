@@ -151,13 +151,8 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
 /// The letter of a loop, or nothing where only one operand has it.
 static std::optional<char> letterOf(unsigned loop, const Operand &lhs,
                                     const Operand &rhs, const Operand &out) {
-  auto has = [&](const Operand &operand) {
-    return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
-      return std::ranges::any_of(
-          dim.terms, [&](const auto &term) { return term.first == loop; });
-    });
-  };
-  const bool inLhs = has(lhs), inRhs = has(rhs), inOut = has(out);
+  const bool inLhs = lhs.dependsOn(loop), inRhs = rhs.dependsOn(loop),
+             inOut = out.dependsOn(loop);
   if (inLhs + inRhs + inOut < 2)
     return std::nullopt;
   return !inOut ? 'k' : !inRhs ? 'm' : !inLhs ? 'n' : 'b';

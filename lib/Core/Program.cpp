@@ -2,6 +2,8 @@
 // Programs: what can be read off their buffers, loops and steps.
 #include "meshloom/Core/Program.h"
 
+#include <algorithm>
+
 namespace meshloom {
 
 int64_t BufferDecl::localBytes() const {
@@ -49,6 +51,16 @@ Box iterationBox(std::span<const Loop> loops, const Mesh &mesh,
     box.extent.push_back(range.size());
   }
   return box;
+}
+
+bool DimAccess::dependsOn(unsigned loop) const {
+  return std::ranges::any_of(
+      terms, [loop](const auto &term) { return term.first == loop; });
+}
+
+bool Operand::dependsOn(unsigned loop) const {
+  return std::ranges::any_of(
+      dims, [loop](const DimAccess &dim) { return dim.dependsOn(loop); });
 }
 
 bool LoopStep::operator==(const LoopStep &) const = default;

@@ -11,7 +11,7 @@ namespace {
 using StoredElements = std::shared_ptr<const std::vector<Element>>;
 
 /// The state that the iterations over one cache share.
-struct Kept {
+struct SharedElements {
   std::mutex mutex;
   StoredElements elements; ///< null: no iteration has taken all
 };
@@ -19,7 +19,8 @@ struct Kept {
 /// Keeps what it gives, and leaves it for others when it is exhausted.
 class Recording : public Cursor {
 public:
-  Recording(std::unique_ptr<Cursor> input, std::shared_ptr<Kept> shared)
+  Recording(std::unique_ptr<Cursor> input,
+            std::shared_ptr<SharedElements> shared)
       : input(std::move(input)), shared(std::move(shared)) {}
   std::optional<Element> next() override {
     std::optional<Element> element = input->next();
@@ -27,7 +28,7 @@ public:
       recorded.push_back(*element);
     } else if (shared) {
       // Nobody else may have it any more: it outlives the lock.
-      const std::shared_ptr<Kept> last = std::move(shared);
+      const std::shared_ptr<SharedElements> last = std::move(shared);
       std::lock_guard lock(last->mutex);
       if (!last->elements)
         last->elements =
@@ -38,14 +39,14 @@ public:
 
 private:
   std::unique_ptr<Cursor> input;
-  std::shared_ptr<Kept> shared;
+  std::shared_ptr<SharedElements> shared;
   std::vector<Element> recorded;
 };
 
 class Cache : public Step<Cache> {
 public:
   explicit Cache(SourcePtr input)
-      : Step(std::move(input)), shared(std::make_shared<Kept>()) {}
+      : Step(std::move(input)), shared(std::make_shared<SharedElements>()) {}
   std::string_view name() const override { return "cache"; }
   bool keepsBatches() const override { return true; }
   SourcePtr over(std::vector<SourcePtr> inputs) const override {
@@ -64,7 +65,7 @@ public:
   }
 
 private:
-  std::shared_ptr<Kept> shared;
+  std::shared_ptr<SharedElements> shared;
 };
 
 } // namespace

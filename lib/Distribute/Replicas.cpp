@@ -235,7 +235,7 @@ placeLocalReplicas(const StrategyState &strategy,
   for (size_t leaf = 0; leaf < values.front().size(); ++leaf) {
     std::vector<Tensor> components;
     for (const std::vector<Tensor> &tensors : values) {
-      const Tensor whole = madeWhollyHere(tensors[leaf]);
+      const Tensor whole = replicateUnlessLocal(tensors[leaf]);
       components.push_back(
           expand_dims(is_dtensor(whole) ? unpack(whole).front() : whole, 0));
     }
@@ -321,10 +321,11 @@ ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &local) {
   return stacked;
 }
 
-Tensor ownOf(const StrategyState &strategy, const ReplicaValue &stacked) {
+Tensor localReplica(const StrategyState &strategy,
+                    const ReplicaValue &stacked) {
   return strategy.replicas() > 1
-             ? ownPlace(stacked.value, replicaAxis, stacked.rows,
-                        std::source_location::current())
+             ? localPlace(stacked.value, replicaAxis, stacked.rows,
+                          std::source_location::current())
              : stacked.value;
 }
 

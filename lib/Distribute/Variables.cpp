@@ -295,7 +295,7 @@ public:
     expectOwn(variable, "read_value", where);
     const Tensor stored = readStored(variable, where);
     if (inReplica())
-      return ownOf(*strategy, ReplicaValue{stored, true, {}});
+      return localReplica(*strategy, ReplicaValue{stored, true, {}});
     switch (variable.aggregation()) {
     case VariableAggregation::SUM:
       return reduce_sum(stored, {0}, false, where);

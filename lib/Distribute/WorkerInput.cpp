@@ -196,7 +196,7 @@ private:
   }
   Element emptyBatch(const std::string &text) const {
     std::istringstream in(text);
-    std::string restOfLine;
+    std::string lineTail;
     auto number = [&] {
       int64_t read = 0;
       in >> read;
@@ -204,12 +204,12 @@ private:
     };
     Element batch;
     int64_t values = number();
-    for (std::getline(in, restOfLine); values > 0; --values) {
+    for (std::getline(in, lineTail); values > 0; --values) {
       const auto type = DType(number());
       Shape shape(size_t(number()) + 1, 0);
       for (size_t dim = 1; dim < shape.size(); ++dim)
         shape[dim] = number();
-      std::getline(in, restOfLine);
+      std::getline(in, lineTail);
       batch.values.emplace_back(type, std::move(shape), std::vector<char>());
     }
     const std::string key = text.substr(size_t(in.tellg()));

@@ -202,7 +202,7 @@ Error differenceOf(const Processes &joined, const std::string &description,
 }
 
 /// The facts about one program.
-struct KnownProgram {
+struct ComparedProgram {
   bool exchanges = false; ///< with other processes, or has the host do so
   bool callsTogether = false;
   bool isAgreed = false; ///< its first run has begun
@@ -217,7 +217,8 @@ struct Agreed {
   std::mutex mutex;
   /// Handles, so that a run costs one look; and by contents, as programs are
   /// made again when they were pushed out of the cache.
-  std::map<std::weak_ptr<Executable>, KnownProgram, std::owner_less<>> programs;
+  std::map<std::weak_ptr<Executable>, ComparedProgram, std::owner_less<>>
+      programs;
   std::set<uint64_t> hashes;
   std::map<uint64_t, std::shared_ptr<ValueOrigin>> local;
   uint64_t count = 0;
@@ -247,13 +248,13 @@ Agreed &agreedPrograms() {
   return agreed;
 }
 
-KnownProgram &knownOf(Agreed &agreed,
-                      const std::shared_ptr<Executable> &program) {
+ComparedProgram &comparedProgramOf(Agreed &agreed,
+                                   const std::shared_ptr<Executable> &program) {
   if (const auto found = agreed.programs.find(program);
       found != agreed.programs.end())
     return found->second;
   const CodedProgram *coded = program->compiled().coded();
-  KnownProgram created;
+  ComparedProgram created;
   created.callsTogether = coded && callsTogether(coded->program.steps);
   created.exchanges = created.callsTogether || needsAllProcesses(*program);
   std::erase_if(agreed.programs,
@@ -263,7 +264,8 @@ KnownProgram &knownOf(Agreed &agreed,
 
 /// Finds the origin of the results of a program without messages, which is one
 /// for all programs that are the same.
-void findOrigin(Agreed &agreed, KnownProgram &entry, const Compiled &compiled) {
+void findOrigin(Agreed &agreed, ComparedProgram &entry,
+                const Compiled &compiled) {
   std::shared_ptr<ValueOrigin> &origin = agreed.local[contentOf(compiled)];
   if (!origin) {
     origin = std::make_shared<ValueOrigin>();
@@ -304,12 +306,12 @@ void describeProgram(const std::shared_ptr<Executable> &program,
                      std::string name, std::vector<std::string> details) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &entry = knownOf(agreed, program);
+  ComparedProgram &entry = comparedProgramOf(agreed, program);
   entry.description = {std::move(name), std::move(details)};
 }
 
 /// Compares a program whose processes exchange messages.
-static Status agreeOnText(Agreed &agreed, KnownProgram &entry,
+static Status agreeOnText(Agreed &agreed, ComparedProgram &entry,
                           const Compiled &compiled) {
   const Processes &joined = processes("mesh");
   if (!joined.communicator)
@@ -342,9 +344,10 @@ Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
   auto description = [&] {
     std::vector<std::string> texts;
     for (const std::shared_ptr<Executable> &part : parts)
-      texts.push_back(Description(part->compiled(),
-                                  knownOf(agreed, part).description.details)
-                          .text());
+      texts.push_back(
+          Description(part->compiled(),
+                      comparedProgramOf(agreed, part).description.details)
+              .text());
     return fmt::format("{}", fmt::join(texts, "\n"));
   };
   const ProgramText text{std::string(name), {}};
@@ -355,7 +358,7 @@ Status agreeOnParts(std::span<const std::shared_ptr<Executable>> parts,
 Status mayAgreeOn(const std::shared_ptr<Executable> &program) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &entry = knownOf(agreed, program);
+  ComparedProgram &entry = comparedProgramOf(agreed, program);
   return entry.exchanges ? agreeOnText(agreed, entry, program->compiled())
                          : Success();
 }
@@ -364,7 +367,7 @@ Result<Agreement> agreeOn(const std::shared_ptr<Executable> &program,
                           std::span<const Array> arguments) {
   Agreed &agreed = agreedPrograms();
   std::lock_guard lock(agreed.mutex);
-  KnownProgram &entry = knownOf(agreed, program);
+  ComparedProgram &entry = comparedProgramOf(agreed, program);
   if (!entry.exchanges) {
     if (!entry.isAgreed)
       findOrigin(agreed, entry, program->compiled());

@@ -17,12 +17,12 @@ namespace meshloom::detail {
 
 namespace {
 /// Never destroyed, like all that a thread may use while the process ends.
-struct KnownSets {
+struct SeenSets {
   std::mutex mutex;
   std::deque<Mesh> meshes; ///< one of each set
 };
-KnownSets &knownSets() {
-  static KnownSets &sets = *new KnownSets;
+SeenSets &seenSets() {
+  static SeenSets &sets = *new SeenSets;
   return sets;
 }
 
@@ -43,7 +43,7 @@ bool isHostSet(int64_t set) {
 }
 
 int64_t deviceSetOf(const Mesh &mesh) {
-  KnownSets &sets = knownSets();
+  SeenSets &sets = seenSets();
   std::lock_guard lock(sets.mutex);
   for (size_t set = 0; set < sets.meshes.size(); ++set)
     if (onSameDevices(sets.meshes[set], mesh))
@@ -56,7 +56,7 @@ const Mesh &meshOfDeviceSet(int64_t set, ArrayRef<Mesh> meshes) {
   for (const Mesh &mesh : meshes)
     if (deviceSetOf(mesh) == set)
       return mesh;
-  KnownSets &sets = knownSets();
+  SeenSets &sets = seenSets();
   std::lock_guard lock(sets.mutex);
   return sets.meshes[size_t(set)];
 }

@@ -74,8 +74,8 @@ SmallVector<Value> GradientProgram::replay(Emitter &emitter,
 }
 
 /// Users among `ops` of what was computed again read what is given instead.
-static void readGiven(ArrayRef<Operation *> ops,
-                      const DenseMap<Value, Value> &recorded) {
+static void readRecorded(ArrayRef<Operation *> ops,
+                         const DenseMap<Value, Value> &recorded) {
   for (Operation *op : ops)
     for (OpOperand &operand : op->getOpOperands())
       if (Value had = recorded.lookup(operand.get()))
@@ -105,7 +105,7 @@ SmallVector<Value> GradientProgram::build(Emitter &emitter,
   DenseMap<Value, Value> had;
   for (size_t v = leaves; v < values.size(); ++v)
     had.try_emplace(values[v], operands[v]);
-  readGiven(fromReverse.list(), had);
+  readRecorded(fromReverse.list(), had);
 
   SmallVector<Value> gradients;
   ArrayRef<Value> remaining = found;

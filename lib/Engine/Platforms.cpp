@@ -84,7 +84,7 @@ std::shared_ptr<Platform> findPlatform(const std::string &type,
       joinOthers(*found, op);
     return found;
   }
-  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
+  for (const pjrt::NamedPlugin &plugin : check(pjrt::namedPlugins(), op))
     if (upperCase(plugin.name) == type) {
       const std::string name = "pjrt:" + plugin.path;
       const std::string says = platforms.connect(name, op);
@@ -112,7 +112,7 @@ std::shared_ptr<Platform> platformOf(const std::string &deviceType,
   if (auto found = findPlatform(deviceType, op))
     return found;
   std::string plugins;
-  for (const pjrt::KnownPlugin &plugin : check(pjrt::knownPlugins(), op))
+  for (const pjrt::NamedPlugin &plugin : check(pjrt::namedPlugins(), op))
     plugins += fmt::format("{}{} ({})", plugins.empty() ? "" : ", ",
                            plugin.name, plugin.path);
   fail(op,

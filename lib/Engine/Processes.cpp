@@ -95,7 +95,7 @@ void leaveAtExit(int status, void *) {
   Processes *joined = membership.current;
   if (!joined)
     return;
-  const auto texts = joined->leave(status, ownUncompared());
+  const auto texts = joined->leave(status, uncomparedHere());
   if (!texts)
     return logOnce(LogLevel::WARNING, texts.error().message());
   const Status same = comparedAtEnd(*texts, *joined);
@@ -431,7 +431,7 @@ void leaveGroup() {
   member.stage = Stage::Left;
   if (now->client)
     check(comparedAtEnd(
-              check(now->endOrderly(inMilliseconds(60), ownUncompared()), op),
+              check(now->endOrderly(inMilliseconds(60), uncomparedHere()), op),
               *now),
           op);
 }

@@ -247,7 +247,7 @@ Status compareReplicated(const Processes &joined, const Signature &signature,
   return Success();
 }
 
-std::string ownUncompared() {
+std::string uncomparedHere() {
   constexpr size_t most = 16; // lines
   OriginTable &table = originTable();
   std::lock_guard lock(table.mutex);

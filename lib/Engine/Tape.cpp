@@ -126,12 +126,12 @@ static std::vector<Tensor> runAsFunction(const GradientProgram &program,
 }
 
 std::vector<Tensor>
-TapeState::gradients(const std::vector<Tensor> &givenTargets,
-                     const std::vector<Tensor> &givenSeeds,
+TapeState::gradients(const std::vector<Tensor> &userTargets,
+                     const std::vector<Tensor> &userSeeds,
                      const std::vector<std::vector<Tensor>> &sources,
                      const std::source_location &where) const {
-  std::vector<Tensor> found(sources.size()), targets = givenTargets,
-                                             seeds = givenSeeds;
+  std::vector<Tensor> found(sources.size()), targets = userTargets,
+                                             seeds = userSeeds;
   TapeSlice slice(records, targets, sources);
   keepPresent(slice, targets, seeds, [](size_t) {});
   auto [present, numbers] = presentIn(slice, sources);
@@ -169,12 +169,12 @@ TapeState::gradients(const std::vector<Tensor> &givenTargets,
 }
 
 SmallVector<Value>
-TapeState::gradientsInto(Trace &trace, const std::vector<Tensor> &givenTargets,
-                         ArrayRef<Value> givenSeeds,
+TapeState::gradientsInto(Trace &trace, const std::vector<Tensor> &userTargets,
+                         ArrayRef<Value> userSeeds,
                          const std::vector<std::vector<Tensor>> &sources,
                          const std::source_location &where) const {
-  SmallVector<Value> found(sources.size()), seeds(givenSeeds);
-  std::vector<Tensor> targets = givenTargets;
+  SmallVector<Value> found(sources.size()), seeds(userSeeds);
+  std::vector<Tensor> targets = userTargets;
   TapeSlice slice(records, targets, sources);
   Emitter emitter(trace.builder(), trace.location(where));
   auto add = [&](size_t s, Value gradient) {

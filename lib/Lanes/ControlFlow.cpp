@@ -101,7 +101,7 @@ private:
     for (Value mine : running) {
       llvm::DenseSet<Value> seen;
       if (b.getMesh() && !grown && !b.lanesOf(mine).empty() &&
-          isKnownEverywhere(mine, loop, seen))
+          isComputableEverywhere(mine, loop, seen))
         keepEverywhere(mine);
     }
     return grown;
@@ -110,8 +110,8 @@ private:
   /// Returns whether `value`, a number of each device, is made of nothing but
   /// constants, the devices' positions and what all devices have: so each can
   /// tell that of all others.
-  bool isKnownEverywhere(Value value, dtensor::WhileOp loop,
-                         llvm::DenseSet<Value> &seen) {
+  bool isComputableEverywhere(Value value, dtensor::WhileOp loop,
+                              llvm::DenseSet<Value> &seen) {
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getRank() == 0 || !seen.insert(value).second)
       return true;
@@ -120,15 +120,15 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       unsigned i = argument.getArgNumber();
       return argument.getOwner() == &loop.getBody().front() &&
-             isKnownEverywhere(loop->getOperand(i), loop, seen) &&
-             isKnownEverywhere(
+             isComputableEverywhere(loop->getOperand(i), loop, seen) &&
+             isComputableEverywhere(
                  loop.getBody().front().getTerminator()->getOperand(i), loop,
                  seen);
     }
     Operation *op = value.getDefiningOp();
     return op->getNumRegions() == 0 &&
            llvm::all_of(op->getOperands(), [&](Value operand) {
-             return isKnownEverywhere(operand, loop, seen);
+             return isComputableEverywhere(operand, loop, seen);
            });
   }
 

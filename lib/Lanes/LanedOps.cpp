@@ -69,14 +69,14 @@ Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
   SmallVector<int64_t> lhsBatching(product.getLhsBatchingDimensions()),
       rhsBatching(product.getRhsBatchingDimensions()),
       leftSummed(product.getLhsContractingDimensions()),
-      rightSummed(product.getRhsContractingDimensions()), leftKept, rightKept;
+      rightSummed(product.getRhsContractingDimensions()), leftFree, rightFree;
   // Results begin with the batching dims, and values with their lanes.
   if (has.size() > lhsBatching.size())
     return {};
   for (size_t dim = 0; dim < lhsBatching.size(); ++dim) {
     const bool isSummed = dim < has.size() && contains(axes, has[dim]);
-    (isSummed ? leftSummed : leftKept).push_back(lhsBatching[dim]);
-    (isSummed ? rightSummed : rightKept).push_back(rhsBatching[dim]);
+    (isSummed ? leftSummed : leftFree).push_back(lhsBatching[dim]);
+    (isSummed ? rightSummed : rightFree).push_back(rhsBatching[dim]);
   }
   // Dims in order: those of rows that lie one after the other become one.
   auto order = llvm::to_vector(llvm::seq<size_t>(0, leftSummed.size()));
@@ -88,8 +88,8 @@ Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
     rightSorted.push_back(rightSummed[i]);
   }
   return note(create<dtensor::DotGeneralOp>(getLoc(), product.getLhs(),
-                                            product.getRhs(), leftKept,
-                                            rightKept, leftSorted, rightSorted)
+                                            product.getRhs(), leftFree,
+                                            rightFree, leftSorted, rightSorted)
                   .getResult(),
               without(has, axes));
 }

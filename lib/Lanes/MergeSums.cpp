@@ -506,7 +506,7 @@ private:
     SmallVector<int64_t> lhsBatching(first.getLhsBatchingDimensions()),
         rhsBatching(first.getRhsBatchingDimensions()),
         leftSummed(first.getLhsContractingDimensions()),
-        rightSummed(first.getRhsContractingDimensions()), leftKept, rightKept;
+        rightSummed(first.getRhsContractingDimensions()), leftFree, rightFree;
     for (const Part &part : parts) {
       auto op = part.value.getDefiningOp<dtensor::DotGeneralOp>();
       if (op->getAttrDictionary() != first->getAttrDictionary())
@@ -519,8 +519,8 @@ private:
     SmallVector<std::pair<int64_t, int64_t>> whole;
     for (size_t dim = 0; dim < lhsBatching.size(); ++dim) {
       if (!cutOf(parts[0].cuts, int64_t(dim))) {
-        leftKept.push_back(lhsBatching[dim]);
-        rightKept.push_back(rhsBatching[dim]);
+        leftFree.push_back(lhsBatching[dim]);
+        rightFree.push_back(rhsBatching[dim]);
         continue;
       }
       whole.emplace_back(lhsBatching[dim], rhsBatching[dim]);
@@ -552,18 +552,18 @@ private:
       }
       if (!fit(sides[0], l) || !fit(sides[1], r))
         return {};
-      for (auto *list : {&leftKept, &leftSummed})
+      for (auto *list : {&leftFree, &leftSummed})
         for (int64_t &dim : *list)
           dim -= dim > l;
-      for (auto *list : {&rightKept, &rightSummed})
+      for (auto *list : {&rightFree, &rightSummed})
         for (int64_t &dim : *list)
           dim -= dim > r;
     }
     const int64_t l = whole.empty() ? 0 : whole[0].first,
                   r = whole.empty() ? 0 : whole[0].second;
     Value result = b.create<dtensor::DotGeneralOp>(
-        b.getLoc(), joined(sides[0], l), joined(sides[1], r), leftKept,
-        rightKept, leftSummed, rightSummed);
+        b.getLoc(), joined(sides[0], l), joined(sides[1], r), leftFree,
+        rightFree, leftSummed, rightSummed);
     return b.reshape(result, shrunkShape(parts[0]));
   }
 

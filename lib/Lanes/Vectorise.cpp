@@ -204,11 +204,11 @@ private:
 
   LogicalResult reduce(PartOps ops) {
     auto op = cast<dtensor::AxisReduceOp>(ops[0].item);
-    SmallVector<unsigned> ownAxes;
+    SmallVector<unsigned> laneAxes;
     SmallVector<StringRef> others;
     for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
       if (isOwn(axis))
-        ownAxes.push_back(axes.lookup(axis));
+        laneAxes.push_back(axes.lookup(axis));
       else
         others.push_back(axis);
     }
@@ -224,7 +224,7 @@ private:
       if (its.getKind() != op.getKind() || its.getAxes() != op.getAxes())
         return differs(its, op);
       SmallVector<unsigned> lanes;
-      for (unsigned axis : ownAxes)
+      for (unsigned axis : laneAxes)
         lanes.push_back(laneOf(map, axis, part));
       Value value = get(part, its.getOperand());
       if (result && b.shapeOf(value) != b.shapeOf(result))
@@ -492,10 +492,10 @@ private:
     merged.inits.clear();
     merged.governors.clear();
     for (auto [i, inPart] : llvm::enumerate(merged.ops)) {
-      SmallVector<Value> ownInits =
+      SmallVector<Value> laneInits =
           get(inPart.part, cast<dtensor::WhileOp>(inPart.item).getInits());
       auto &slots = merged.slots.emplace_back();
-      for (auto [k, init] : llvm::enumerate(ownInits)) {
+      for (auto [k, init] : llvm::enumerate(laneInits)) {
         const bool isFirsts =
             i > 0 && k < merged.slots[0].size() &&
             init == merged.inits[merged.slots[0][k]] &&
@@ -672,8 +672,8 @@ private:
           built && b.lanesOf(index).empty() &&
           !first->getDiscardableAttrDictionary().empty()) {
         built->setDiscardableAttrs(first->getDiscardableAttrDictionary());
-        if (hooks.caseMade)
-          hooks.caseMade(built, b);
+        if (hooks.caseCreated)
+          hooks.caseCreated(built, b);
       }
     return success();
   }

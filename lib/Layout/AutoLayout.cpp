@@ -144,7 +144,7 @@ private:
     open.clear();
     for (BlockArgument argument : function.getArguments())
       if (isa<RankedTensorType>(argument.getType()) &&
-          (reconsider || !givenLayout(argument.getType())))
+          (reconsider || !annotatedLayout(argument.getType())))
         open.push_back(argument.getArgNumber());
   }
 
@@ -173,7 +173,7 @@ private:
       SmallVector<int64_t> shape = dtensor::globalShape(type);
       arguments.push_back(
           {Shape(shape.begin(), shape.end()), kindOf(function, number)});
-      std::optional<Layout> layout = givenLayout(type);
+      std::optional<Layout> layout = annotatedLayout(type);
       isWritten |= layout.has_value();
       asWritten.push_back(
           layout ? *layout : Layout::replicated(mesh, unsigned(shape.size())));
@@ -349,7 +349,7 @@ private:
                             const std::vector<Layout> &layouts) const {
     for (auto [number, layout] : llvm::zip_equal(open, layouts)) {
       std::optional<Layout> before =
-          givenLayout(function.getArgument(number).getType());
+          annotatedLayout(function.getArgument(number).getType());
       if (!before || *before == layout)
         continue;
       function.removeArgAttr(number, dtensor::writtenAttr);

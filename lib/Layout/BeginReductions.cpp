@@ -28,9 +28,9 @@ class Beginning {
 public:
   Beginning(dtensor::RelayoutOp op)
       : op(op), make(OpBuilder(op), op.getLoc()),
-        from(*givenLayout(op.getOperand().getType())),
-        to(*givenLayout(op.getResult().getType())), before(to), mesh(to.mesh()),
-        global(dtensor::globalShape(op.getResult().getType())),
+        from(*annotatedLayout(op.getOperand().getType())),
+        to(*annotatedLayout(op.getResult().getType())), before(to),
+        mesh(to.mesh()), global(dtensor::globalShape(op.getResult().getType())),
         kind(to.partial().front().kind) {}
 
   void run() {

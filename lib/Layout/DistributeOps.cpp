@@ -123,7 +123,7 @@ private:
   /// result: of the dim that is cut, or, where that is gone, of all dims.
   static std::optional<Layout> wanted(Value value, const Layout &flowed,
                                       const Candidate &candidate) {
-    auto requested = givenLayout(value.getType());
+    auto requested = annotatedLayout(value.getType());
     if (requested && !requested->is_partial())
       return requested;
     bool hasDim = flowed.rank() == candidate.layout.rank();
@@ -137,15 +137,15 @@ private:
       Operation *user = use.getOwner();
       std::optional<Layout> layout;
       if (auto constraint = dyn_cast<dtensor::ConstraintOp>(user)) {
-        layout = givenLayout(constraint.getResult().getType());
+        layout = annotatedLayout(constraint.getResult().getType());
         if (auto wish = dtensor::wishOf(constraint); wish && decides(*wish))
           layout = wish->layout;
       } else if (isa<dtensor::RelayoutOp>(user)) {
-        layout = givenLayout(user->getResult(0).getType());
+        layout = annotatedLayout(user->getResult(0).getType());
       } else if (isa<mlir::func::ReturnOp>(user)) {
         if (auto function = dyn_cast<mlir::func::FuncOp>(user->getParentOp()))
-          layout =
-              givenLayout(function.getResultTypes()[use.getOperandNumber()]);
+          layout = annotatedLayout(
+              function.getResultTypes()[use.getOperandNumber()]);
       }
       if (layout && !layout->is_partial())
         return layout;

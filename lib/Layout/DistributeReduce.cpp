@@ -55,11 +55,12 @@ std::optional<ReduceKind> kindOf(Operation *op) {
 
 /// Returns whether `value` is made of a region's arguments from `first` on
 /// only.
-bool isMadeOf(Value value, unsigned first) {
+bool consistsOf(Value value, unsigned first) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getArgNumber() >= first;
-  return llvm::all_of(value.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return isMadeOf(operand, first); });
+  return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) {
+    return consistsOf(operand, first);
+  });
 }
 
 std::optional<SmallVector<Addend>> addendsOf(dtensor::GenericReduceOp op) {
@@ -73,7 +74,7 @@ std::optional<SmallVector<Addend>> addendsOf(dtensor::GenericReduceOp op) {
       return std::nullopt;
     unsigned element = yielded->getOperand(0) == block.getArgument(i) ? 1 : 0;
     if (yielded->getOperand(1 - element) != block.getArgument(i) ||
-        !isMadeOf(yielded->getOperand(element), count))
+        !consistsOf(yielded->getOperand(element), count))
       return std::nullopt;
     addends.push_back({*kind, element});
   }

@@ -51,7 +51,7 @@ Layout evenLayout(Layout layout, ArrayRef<int64_t> shape) {
 
 /// The even layout of a value, where it has an uneven one.
 std::optional<Layout> neededLayout(Value value) {
-  std::optional<Layout> layout = givenLayout(value.getType());
+  std::optional<Layout> layout = annotatedLayout(value.getType());
   if (!layout)
     return std::nullopt;
   Layout even =
@@ -76,7 +76,7 @@ class DivideSignaturePass
       }
     for (BlockArgument argument : body.getArguments())
       if (auto layout = neededLayout(argument)) {
-        const Layout before = *givenLayout(argument.getType());
+        const Layout before = *annotatedLayout(argument.getType());
         setLayout(argument, *layout);
         OpBuilder builder = OpBuilder::atBlockBegin(&body);
         auto constraint = constrain(builder, argument, before);

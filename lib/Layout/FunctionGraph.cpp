@@ -33,7 +33,7 @@ const FunctionGraph::OfType *FunctionGraph::ofType(Type type) {
   auto tensor = isNew ? dyn_cast<RankedTensorType>(type) : RankedTensorType();
   if (!tensor)
     return entry->second;
-  if (std::optional<Layout> layout = givenLayout(tensor)) {
+  if (std::optional<Layout> layout = annotatedLayout(tensor)) {
     types.push_back(std::make_shared<const LayoutGraph::Tensor>(
         Shape(tensor.getShape().begin(), tensor.getShape().end()),
         *dtensor::dtypeOf(tensor.getElementType()), std::move(*layout)));
@@ -110,7 +110,7 @@ void FunctionGraph::addDemand(Operation &op, const Scope &scope) {
   bool atEnd = llvm::all_of(result.getUsers(), [](Operation *user) {
     return isa<mlir::func::ReturnOp>(user);
   });
-  addOutput(op.getOperand(0), *givenLayout(result.getType()), scope, atEnd);
+  addOutput(op.getOperand(0), *annotatedLayout(result.getType()), scope, atEnd);
   LayoutGraph::Output &output = graph.outputs.back();
   output.place = int(ops.size());
   output.result = int(addValue(result, -1, scope));
@@ -185,7 +185,7 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
                << i << " without a layout; " << remedy;
     if (isPinned(loop, i)) {
       joined.push_back(-1);
-      addOutput(init, *givenLayout(after.getType()), scope);
+      addOutput(init, *annotatedLayout(after.getType()), scope);
       addValue(inside, -1, body);
       addValue(after, -1, scope);
     } else {
@@ -207,13 +207,14 @@ LogicalResult FunctionGraph::addLoop(dtensor::WhileOp loop,
   Value goOn = loop.getConditionYield().getOperand(0);
   addOutput(
       goOn,
-      Layout::replicated(givenLayout(goOn.getType())->mesh(),
+      Layout::replicated(annotatedLayout(goOn.getType())->mesh(),
                          unsigned(dtensor::globalShape(goOn.getType()).size())),
       condition);
   for (unsigned i = 0; i < loop.getNumResults(); ++i) {
     OpOperand &next = loop.getBodyYield()->getOpOperand(i);
     if (joined[i] < 0) {
-      addOutput(next.get(), *givenLayout(loop.getResult(i).getType()), body);
+      addOutput(next.get(), *annotatedLayout(loop.getResult(i).getType()),
+                body);
     } else {
       graph.ops[joined[i]].operands.push_back(numberOf(next.get()));
       joinUses[unsigned(joined[i])].push_back(&next);
@@ -248,7 +249,7 @@ void FunctionGraph::markSums(dtensor::WhileOp loop, int64_t runs) {
 
 LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
                                          const Scope &scope) {
-  addOutput(branch.getIndex(), *givenLayout(branch.getIndex().getType()),
+  addOutput(branch.getIndex(), *annotatedLayout(branch.getIndex().getType()),
             scope);
   const int64_t runs =
       std::max<int64_t>(scope.runs / int64_t(branch.getBranches().size()), 1);
@@ -267,7 +268,7 @@ LogicalResult FunctionGraph::addBranches(dtensor::CaseOp branch,
     for (unsigned b = 0; b < branch.getBranches().size(); ++b) {
       OpOperand &yielded = branch.getYield(b)->getOpOperand(i);
       if (pinned) {
-        addOutput(yielded.get(), *givenLayout(result.getType()), inside);
+        addOutput(yielded.get(), *annotatedLayout(result.getType()), inside);
       } else {
         graph.ops[op].operands.push_back(numberOf(yielded.get()));
         joinUses[op].push_back(&yielded);
@@ -381,7 +382,8 @@ LogicalResult FunctionGraph::build(mlir::func::FuncOp function, Steps steps) {
       graph.ops[join->second].operands.push_back(numberOf(result));
       continue;
     }
-    addOutput(result, *givenLayout(result.getType()), scope, /*atEnd=*/true);
+    addOutput(result, *annotatedLayout(result.getType()), scope,
+              /*atEnd=*/true);
     graph.outputs.back().open = open.contains(int64_t(number));
   }
   return success();

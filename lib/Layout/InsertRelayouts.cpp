@@ -77,8 +77,8 @@ private:
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (auto relayout = dyn_cast<dtensor::RelayoutOp>(op);
             relayout &&
-            beginsReduction(*givenLayout(relayout.getOperand().getType()),
-                            *givenLayout(relayout.getResult().getType())))
+            beginsReduction(*annotatedLayout(relayout.getOperand().getType()),
+                            *annotatedLayout(relayout.getResult().getType())))
           beginReduction(relayout);
   }
 
@@ -92,7 +92,7 @@ private:
     if (!value || !axes)
       return;
     Type type = constraint.getResult(0).getType();
-    Layout layout = *givenLayout(type);
+    Layout layout = *annotatedLayout(type);
     std::string shape;
     llvm::raw_string_ostream stream(shape);
     llvm::interleaveComma(
@@ -127,7 +127,7 @@ private:
 
   LogicalResult need(OpOperand &use, const Layout &target) {
     Value value = use.get();
-    Layout have = *givenLayout(value.getType());
+    Layout have = *annotatedLayout(value.getType());
     if (have == target)
       return success();
     Operation *anchor = anchorOf(use);
@@ -171,14 +171,16 @@ private:
   }
 
   static FailureOr<OperandNeeds> needsOf(Operation &op) {
-    auto hasLayout = [](Type type) { return givenLayout(type).has_value(); };
+    auto hasLayout = [](Type type) {
+      return annotatedLayout(type).has_value();
+    };
     if (!llvm::all_of(op.getOperandTypes(), hasLayout) ||
         !llvm::all_of(op.getResultTypes(), hasLayout))
       return op.emitOpError("has a value without a layout; run "
                             "--dtensor-propagate-layouts first");
     OperandNeeds found;
     if (isa<dtensor::ConstraintOp>(op)) {
-      found.push_back({0, *givenLayout(op.getResult(0).getType())});
+      found.push_back({0, *annotatedLayout(op.getResult(0).getType())});
       return found;
     }
     // Returns and yields are of the result types of what they end.
@@ -193,9 +195,9 @@ private:
     ShardingRule rule = layoutRule(sharded);
     SmallVector<Layout> operands, results;
     for (Value operand : op.getOperands())
-      operands.push_back(*givenLayout(operand.getType()));
+      operands.push_back(*annotatedLayout(operand.getType()));
     for (Value result : op.getResults())
-      results.push_back(*givenLayout(result.getType()));
+      results.push_back(*annotatedLayout(result.getType()));
     const Mesh &mesh = results.front().mesh();
     OpSharding sharding = opSharding(rule, {operands.data(), operands.size()},
                                      {results.data(), results.size()});
@@ -223,7 +225,7 @@ private:
                  << i << " as an argument of type " << argument.getType()
                  << " and a result of type " << type
                  << "; run --dtensor-propagate-layouts first";
-      Layout layout = *givenLayout(type);
+      Layout layout = *annotatedLayout(type);
       if (failed(need(loop->getOpOperand(i), layout)) ||
           failed(need(loop.getBodyYield()->getOpOperand(i), layout)))
         return failure();
@@ -235,14 +237,14 @@ private:
     for (unsigned b = 0; b < branch.getBranches().size(); ++b)
       for (unsigned i = 0; i < branch.getNumResults(); ++i)
         if (failed(need(branch.getYield(b)->getOpOperand(i),
-                        *givenLayout(branch.getResult(i).getType()))))
+                        *annotatedLayout(branch.getResult(i).getType()))))
           return failure();
     return needEverywhere(branch->getOpOperand(0));
   }
 
   /// All devices go the same way.
   LogicalResult needEverywhere(OpOperand &use) {
-    auto have = givenLayout(use.get().getType());
+    auto have = annotatedLayout(use.get().getType());
     if (!have)
       return use.getOwner()->emitOpError("has a value without a layout; run "
                                          "--dtensor-propagate-layouts first");
@@ -262,7 +264,7 @@ private:
             argument.getArgNumber(), dtensor::originAttr))
       return origin;
     // Given by the user: the argument itself is where it comes from.
-    Layout layout = *givenLayout(value.getType());
+    Layout layout = *annotatedLayout(value.getType());
     Builder builder(value.getContext());
     SmallVector<NamedAttribute> entries;
     std::string text = LayoutFlow::argumentText(function, argument);
@@ -289,7 +291,7 @@ private:
     SmallVector<Need *> ordinary;
     for (Need &need : wanted) {
       need.root = value;
-      if (!beginsReduction(*givenLayout(value.getType()), need.target))
+      if (!beginsReduction(*annotatedLayout(value.getType()), need.target))
         ordinary.push_back(&need);
     }
     if (ordinary.empty())
@@ -308,12 +310,12 @@ private:
     std::vector<Value> roots{value};
     for (Value candidate : inserted[value])
       if (isBefore(candidate, first) &&
-          !beginsReduction(*givenLayout(value.getType()),
-                           *givenLayout(candidate.getType())))
+          !beginsReduction(*annotatedLayout(value.getType()),
+                           *annotatedLayout(candidate.getType())))
         roots.push_back(candidate);
     std::vector<LayoutId> have;
     for (Value root : roots)
-      have.push_back(costs.intern(*givenLayout(root.getType())));
+      have.push_back(costs.intern(*annotatedLayout(root.getType())));
     std::vector<RelayoutCosts::Edge> tree;
     if (!costs.tree(kind, have, targets, tree))
       return; // expansion tells which relayout cannot be made
@@ -332,7 +334,7 @@ private:
   void satisfy(Value value, SmallVector<Need> &wanted) {
     llvm::erase_if(wanted, [&](Need &need) {
       for (Value candidate : inserted[value])
-        if (*givenLayout(candidate.getType()) == need.target &&
+        if (*annotatedLayout(candidate.getType()) == need.target &&
             isBefore(candidate, need.before)) {
           for (OpOperand *use : need.uses)
             use->set(candidate);
@@ -396,7 +398,7 @@ private:
   Value insert(Value value, Value source, const Need &need) {
     Operation *user = need.uses.front()->getOwner();
     OpBuilder builder(need.before);
-    Layout have = *givenLayout(source.getType());
+    Layout have = *annotatedLayout(source.getType());
     // A pending reduction is there because of the op that left it; any other
     // relayout because of the op that needs it.
     Location location = have.is_partial() ? source.getLoc() : user->getLoc();

@@ -111,7 +111,7 @@ static ShardingRule sameShapes(ArrayRef<int64_t> shape, size_t operands) {
 /// Returns the layout that the user gave to a value, where it leaves nothing
 /// open.
 static std::optional<Layout> decidedLayout(Value value) {
-  if (auto layout = givenLayout(value.getType()))
+  if (auto layout = annotatedLayout(value.getType()))
     return layout;
   auto constraint = value.getDefiningOp<dtensor::ConstraintOp>();
   auto wish = constraint ? dtensor::wishOf(constraint) : std::nullopt;

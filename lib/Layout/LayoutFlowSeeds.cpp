@@ -110,7 +110,7 @@ void LayoutFlow::seedWish(FlowOp &flow, const dtensor::Wish &wish) {
 
 void LayoutFlow::collectAnnotations() {
   for (BlockArgument argument : function.getArguments())
-    if (auto layout = givenLayout(argument.getType()))
+    if (auto layout = annotatedLayout(argument.getType()))
       seed(argument, *layout, argumentText(function, argument),
            argument.getLoc(), /*given=*/true);
   // The layout that a constraint asks for is also a wish of the value it takes:
@@ -118,7 +118,7 @@ void LayoutFlow::collectAnnotations() {
   for (FlowOp &flow : ops) {
     if (flow.joins) {
       Value result = flow.op->getResult(*flow.joins);
-      if (auto layout = givenLayout(result.getType()))
+      if (auto layout = annotatedLayout(result.getType()))
         seed(result, *layout,
              joinName(flow.op, *flow.joins) + " " + layout->spec_string(),
              result.getLoc(),
@@ -132,7 +132,7 @@ void LayoutFlow::collectAnnotations() {
         seedWish(flow, *wish);
         continue;
       }
-    auto layout = givenLayout(flow.op->getResult(0).getType());
+    auto layout = annotatedLayout(flow.op->getResult(0).getType());
     if (!layout)
       continue;
     std::string place = " at " + locationText(flow.op->getLoc()),

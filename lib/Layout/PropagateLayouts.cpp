@@ -176,7 +176,7 @@ static OpSharding choosePassed(const FlowOp &op, ArrayRef<Layout> actual,
   int64_t after = 0;
   for (auto [i, result] : llvm::enumerate(op.op->getResults()))
     after += localElements(result, resultLayout(op.rule(), i, sharding, mesh));
-  std::optional<Layout> typed = givenLayout(op.op->getResult(0).getType());
+  std::optional<Layout> typed = annotatedLayout(op.op->getResult(0).getType());
   std::erase_if(sharding.passed, [&](const Partial &partial) {
     if (typed && isPartialOver(*typed, partial))
       return false; // the user wrote so
@@ -301,7 +301,7 @@ class PropagateLayoutsPass
     Operation *terminator = function.getBody().front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands())
       if (int64_t index = operand.getOperandNumber();
-          !givenLayout(function.getResultTypes()[index]) &&
+          !annotatedLayout(function.getResultTypes()[index]) &&
           !isWish(operand.get().getDefiningOp()) && !shared.contains(index))
         results.push_back(index);
     Builder builder(&getContext());
@@ -494,11 +494,11 @@ class PropagateLayoutsPass
                                 flow.layouts[*flow.state(argument).actual]);
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      auto layout = givenLayout(operand.get().getType());
+      auto layout = annotatedLayout(operand.get().getType());
       if (!layout)
         continue;
       // An op whose type had the result's layout may have become partial.
-      auto requested = givenLayout(function.getResultTypes()[index]);
+      auto requested = annotatedLayout(function.getResultTypes()[index]);
       auto variable = variables.find(index);
       Layout wanted = requested                     ? *requested
                       : variable == variables.end() ? layout->without_partial()

@@ -80,7 +80,7 @@ private:
     if (result.users.empty())
       return;
     llvm::sort(result.users);
-    result.bytes = bytesOf(value, *givenLayout(value.getType()));
+    result.bytes = bytesOf(value, *annotatedLayout(value.getType()));
     found.push_back(std::move(result));
   }
 
@@ -276,15 +276,15 @@ PartValues valuesOf(const BlockResults &block, const RecomputedPart &part,
     values.ops.push_back(op);
     for (Value result : op->getResults()) {
       size_t first = block.size();
-      bool isReturned = false, isGiven = false;
+      bool isReturned = false, isUsedEarly = false;
       for (const OpOperand &use : result.getUses()) {
         const size_t user = block.userOf(use);
         isReturned |= user + 1 == block.size();
-        isGiven |= user >= part.end && user < boundary;
+        isUsedEarly |= user >= part.end && user < boundary;
         if (user >= boundary)
           first = std::min(first, user);
       }
-      if (isReturned || isGiven)
+      if (isReturned || isUsedEarly)
         values.early.push_back(result);
       else if (first < block.size()) {
         values.late.push_back(result);
@@ -320,7 +320,7 @@ void computeLate(const PartValues &values) {
   OpBuilder builder(values.firstUser);
   const Location location = values.ops.front()->getLoc();
   CaseOp region = createRegion(builder, location, values.late,
-                               *givenLayout(values.late.front().getType()));
+                               *annotatedLayout(values.late.front().getType()));
   builder.setInsertionPointToEnd(&region.getBranches()[0].front());
   mlir::IRMapping copies;
   for (Operation *op : opsBehind(values))
@@ -343,7 +343,7 @@ void computeEarly(const PartValues &values) {
   builder.setInsertionPointAfter(values.ops.back());
   const Location location = values.ops.front()->getLoc();
   CaseOp region = createRegion(builder, location, values.early,
-                               *givenLayout(values.early.front().getType()));
+                               *annotatedLayout(values.early.front().getType()));
   Block &body = region.getBranches()[0].front();
   for (Operation *op : values.ops)
     op->moveBefore(&body, body.end());
@@ -365,9 +365,9 @@ std::optional<Layout> neededLayout(OpOperand &use) {
     return std::nullopt;
   std::vector<Layout> operands, results;
   for (Value operand : op->getOperands())
-    operands.push_back(*givenLayout(operand.getType()));
+    operands.push_back(*annotatedLayout(operand.getType()));
   for (Value result : op->getResults())
-    results.push_back(*givenLayout(result.getType()));
+    results.push_back(*annotatedLayout(result.getType()));
   const ShardingRule rule = layoutRule(sharded);
   return operandLayout(rule, use.getOperandNumber(),
                        opSharding(rule, operands, results),
@@ -378,7 +378,7 @@ std::optional<Layout> neededLayout(OpOperand &use) {
 /// after it needs too, where it is the only one before it.
 std::optional<GatherAgain> gatherAgain(const BlockResults &block, Value value,
                                        size_t boundary) {
-  const Layout layout = *givenLayout(value.getType());
+  const Layout layout = *annotatedLayout(value.getType());
   OpOperand *early = nullptr;
   std::vector<Layout> late;
   for (OpOperand &use : value.getUses()) {

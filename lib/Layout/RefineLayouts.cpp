@@ -158,7 +158,7 @@ private:
       text += " and " + std::to_string(count - 1) + " more";
     return text + ": " +
            last->getAttrOfType<StringAttr>(dtensor::refinedAttr).str() +
-           " -> " + givenLayout(moved.getType())->spec_string() + ", not " +
+           " -> " + annotatedLayout(moved.getType())->spec_string() + ", not " +
            decision.rejected;
   }
 
@@ -171,11 +171,11 @@ private:
     const size_t first = graph.outputs.size() - terminator->getNumOperands();
     for (OpOperand &operand : terminator->getOpOperands()) {
       const unsigned index = operand.getOperandNumber();
-      const Layout layout = *givenLayout(operand.get().getType());
+      const Layout layout = *annotatedLayout(operand.get().getType());
       const Layout wanted =
           graph.outputs[first + index].open
               ? layout.without_partial()
-              : *givenLayout(function.getResultTypes()[index]);
+              : *annotatedLayout(function.getResultTypes()[index]);
       if (layout == wanted)
         continue;
       OpBuilder builder(terminator);
@@ -224,7 +224,8 @@ private:
         OpOperand &use = nodes.use(unsigned(i), unsigned(operand));
         Operation *leaf = nodes.ops[producer];
         const Layout &need = found.need(unsigned(i), unsigned(operand));
-        if (*givenLayout(use.get().getType()) == need || !canMake(leaf, need))
+        if (*annotatedLayout(use.get().getType()) == need ||
+            !canMake(leaf, need))
           continue;
         RankedTensorType wanted = laidOut(use.get(), need);
         Operation *&copy = copies[{leaf, wanted}];
@@ -254,9 +255,9 @@ private:
     ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(op));
     std::vector<Layout> operands, results;
     for (Value operand : op->getOperands())
-      operands.push_back(*givenLayout(operand.getType()));
+      operands.push_back(*annotatedLayout(operand.getType()));
     for (Value result : op->getResults())
-      results.push_back(*givenLayout(result.getType()));
+      results.push_back(*annotatedLayout(result.getType()));
     OpSharding sharding = opSharding(rule, operands, results);
     for (auto [i, result] : llvm::enumerate(results))
       if (!(resultLayout(rule, i, sharding, result.mesh()) == result))
@@ -268,7 +269,7 @@ private:
     ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(leaf));
     std::vector<Layout> operands;
     for (Value operand : leaf->getOperands())
-      operands.push_back(*givenLayout(operand.getType()));
+      operands.push_back(*annotatedLayout(operand.getType()));
     OpSharding sharding = opSharding(rule, operands, {{layout}});
     return resultLayout(rule, 0, sharding, layout.mesh()) == layout;
   }

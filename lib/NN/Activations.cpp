@@ -4,7 +4,7 @@
 #include "meshloom/NN/Activations.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/IndexOps.h"
@@ -22,11 +22,11 @@ namespace meshloom::activations {
 namespace {
 
 /// Functions of the API and of nn, by Keras's names.
-struct KnownFunction {
+struct NamedFunction {
   Tensor (*function)(const Tensor &, Where);
   const char *name;
 };
-constexpr std::array<KnownFunction, 7> knownFunctions{{
+constexpr std::array<NamedFunction, 7> namedFunctions{{
     {meshloom::exp, "exponential"},
     {meshloom::sigmoid, "sigmoid"},
     {meshloom::tanh, "tanh"},
@@ -50,7 +50,7 @@ Activation::Activation(Tensor (*function)(const Tensor &, Where)) {
   auto compute = [function](const Tensor &x) {
     return function(x, Where::current());
   };
-  for (auto &row : knownFunctions)
+  for (auto &row : namedFunctions)
     if (row.function == function) {
       *this = Activation(row.name, {}, compute);
       return;
@@ -275,7 +275,7 @@ template <typename F> void fields(F &field, ThresholdOptions &o) {
 /// Without options.
 template <Tensor (*compute)(const Tensor &, Where)>
 Entry plain(const char *name) {
-  return knownPart<Activation, detail::NoOptions>(
+  return registeredPart<Activation, detail::NoOptions>(
       name, [](const detail::NoOptions &) -> Activation {
         return [](const Tensor &x) { return compute(x, Where::current()); };
       });
@@ -284,7 +284,7 @@ Entry plain(const char *name) {
 /// With one number.
 template <Tensor (*compute)(const Tensor &, double, Where)>
 Entry numbered(const char *name, const char *option, double otherwise) {
-  return knownPart<Activation, OneOption<double>>(
+  return registeredPart<Activation, OneOption<double>>(
       name,
       [](const OneOption<double> &option) -> Activation {
         return [number = option.value](const Tensor &x) {
@@ -297,7 +297,7 @@ Entry numbered(const char *name, const char *option, double otherwise) {
 /// Along an axis.
 template <Tensor (*compute)(const Tensor &, int64_t, Where)>
 Entry alongAxis(const char *name) {
-  return knownPart<Activation, OneOption<int64_t>>(
+  return registeredPart<Activation, OneOption<int64_t>>(
       name,
       [](const OneOption<int64_t> &option) -> Activation {
         return [axis = option.value](const Tensor &x) {
@@ -330,7 +330,7 @@ using activations::Activation;
 
 template <>
 detail::Names<std::function<Activation(const nn::Config &)>> &
-knownParts<Activation>() {
+registeredParts<Activation>() {
   using namespace activations;
   static auto &registry =
       *new detail::Names<std::function<Activation(const nn::Config &)>>(
@@ -338,7 +338,7 @@ knownParts<Activation>() {
           {numbered<activations::celu>("celu", "alpha", 1),
            numbered<activations::elu>("elu", "alpha", 1),
            plain<exponential>("exponential"),
-           knownPart<Activation, GeluOptions>("gelu", geluOf),
+           registeredPart<Activation, GeluOptions>("gelu", geluOf),
            alongAxis<glu>("glu"),
            numbered<hard_shrink>("hard_shrink", "threshold", 0.5),
            plain<hard_sigmoid>("hard_sigmoid"),
@@ -351,7 +351,7 @@ knownParts<Activation>() {
            plain<log_sigmoid>("log_sigmoid"),
            alongAxis<activations::log_softmax>("log_softmax"),
            plain<mish>("mish"),
-           knownPart<Activation, ReluOptions>("relu", reluOf),
+           registeredPart<Activation, ReluOptions>("relu", reluOf),
            plain<relu6>("relu6"),
            plain<selu>("selu"),
            plain<activations::sigmoid>("sigmoid"),
@@ -367,7 +367,8 @@ knownParts<Activation>() {
            numbered<squareplus>("squareplus", "b", 4),
            plain<activations::tanh>("tanh"),
            plain<tanh_shrink>("tanh_shrink"),
-           knownPart<Activation, ThresholdOptions>("threshold", thresholdOf)});
+           registeredPart<Activation, ThresholdOptions>("threshold",
+                                                        thresholdOf)});
   return registry;
 }
 

@@ -2,7 +2,7 @@
 // Constraints that weights are brought back to, see Constraints.h.
 #include "meshloom/NN/Constraints.h"
 
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/Ops.h"
 
@@ -97,16 +97,16 @@ using constraints::Constraint;
 
 template <>
 detail::Names<std::function<Constraint(const nn::Config &)>> &
-knownParts<Constraint>() {
+registeredParts<Constraint>() {
   using namespace constraints;
   static auto &registry =
       *new detail::Names<std::function<Constraint(const nn::Config &)>>(
           "a constraint",
-          {knownPart<Constraint, MaxNormOptions>("max_norm", maxNormOf),
-           knownPart<Constraint, detail::NoOptions>("non_neg", nonNegOf),
-           knownPart<Constraint, UnitNormOptions>("unit_norm", unitNormOf),
-           knownPart<Constraint, MinMaxNormOptions>("min_max_norm",
-                                                    MinMaxNorm)});
+          {registeredPart<Constraint, MaxNormOptions>("max_norm", maxNormOf),
+           registeredPart<Constraint, detail::NoOptions>("non_neg", nonNegOf),
+           registeredPart<Constraint, UnitNormOptions>("unit_norm", unitNormOf),
+           registeredPart<Constraint, MinMaxNormOptions>("min_max_norm",
+                                                         MinMaxNorm)});
   return registry;
 }
 

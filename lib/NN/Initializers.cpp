@@ -3,7 +3,7 @@
 #include "meshloom/NN/Initializers.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/LinalgOps.h"
@@ -22,7 +22,7 @@ using detail::Bound;
 namespace {
 
 /// A seed of two words; the second one may be missing.
-template <typename F> void ownSeedField(F &field, OwnSeed &seed) {
+template <typename F> void seedOverrideField(F &field, SeedOverride &seed) {
   std::optional<Shape> words;
   if (seed)
     words = Shape{seed->first, seed->second};
@@ -48,19 +48,19 @@ template <typename F> void fields(F &field, IdentityOptions &o) {
   field("gain", o.gain, Bound::Finite);
 }
 struct SeedOptions {
-  OwnSeed seed = std::nullopt;
+  SeedOverride seed = std::nullopt;
 };
 template <typename F> void fields(F &field, SeedOptions &o) {
-  ownSeedField(field, o.seed);
+  seedOverrideField(field, o.seed);
 }
 struct OrthogonalOptions {
   double gain = 1;
-  OwnSeed seed = std::nullopt;
+  SeedOverride seed = std::nullopt;
   Where where = {};
 };
 template <typename F> void fields(F &field, OrthogonalOptions &o) {
   field("gain", o.gain, Bound::Finite);
-  ownSeedField(field, o.seed);
+  seedOverrideField(field, o.seed);
 }
 
 /// Narrow floats are drawn as f32: one rounding, and the same numbers.
@@ -202,18 +202,18 @@ Initializer orthogonalOf(const OrthogonalOptions &options) {
 template <typename F> void fields(F &field, RandomUniformOptions &o) {
   field("minval", o.minval, Bound::Finite);
   field("maxval", o.maxval, Bound::Finite);
-  ownSeedField(field, o.seed);
+  seedOverrideField(field, o.seed);
 }
 template <typename F> void fields(F &field, RandomNormalOptions &o) {
   field("mean", o.mean, Bound::Finite);
   field("stddev", o.stddev, Bound::NotNegative);
-  ownSeedField(field, o.seed);
+  seedOverrideField(field, o.seed);
 }
 template <typename F> void fields(F &field, VarianceScalingOptions &o) {
   field("scale", o.scale, Bound::MoreThan0);
   field("mode", o.mode);
   field("distribution", o.distribution);
-  ownSeedField(field, o.seed);
+  seedOverrideField(field, o.seed);
 }
 
 Initializer Zeros() {
@@ -279,25 +279,25 @@ Initializer VarianceScaling(const VarianceScalingOptions &options) {
                  });
 }
 
-Initializer GlorotUniform(OwnSeed seed) {
+Initializer GlorotUniform(SeedOverride seed) {
   return glorotUniform({seed});
 }
-Initializer GlorotNormal(OwnSeed seed) {
+Initializer GlorotNormal(SeedOverride seed) {
   return glorotNormal({seed});
 }
-Initializer HeUniform(OwnSeed seed) {
+Initializer HeUniform(SeedOverride seed) {
   return heUniform({seed});
 }
-Initializer HeNormal(OwnSeed seed) {
+Initializer HeNormal(SeedOverride seed) {
   return heNormal({seed});
 }
-Initializer LecunUniform(OwnSeed seed) {
+Initializer LecunUniform(SeedOverride seed) {
   return lecunUniform({seed});
 }
-Initializer LecunNormal(OwnSeed seed) {
+Initializer LecunNormal(SeedOverride seed) {
   return lecunNormal({seed});
 }
-Initializer Orthogonal(double gain, OwnSeed seed, Where where) {
+Initializer Orthogonal(double gain, SeedOverride seed, Where where) {
   return orthogonalOf({gain, seed, where});
 }
 
@@ -309,31 +309,35 @@ using initializers::Initializer;
 
 template <>
 detail::Names<std::function<Initializer(const nn::Config &)>> &
-knownParts<Initializer>() {
+registeredParts<Initializer>() {
   using namespace initializers;
   static auto &registry =
       *new detail::Names<std::function<Initializer(const nn::Config &)>>(
           "an initializer",
-          {knownPart<Initializer, detail::NoOptions>("zeros", zerosOf),
-           knownPart<Initializer, detail::NoOptions>("ones", onesOf),
-           knownPart<Initializer, ConstantOptions>("constant", constantOf),
-           knownPart<Initializer, IdentityOptions>("identity", identityOf),
-           knownPart<Initializer, RandomUniformOptions>("random_uniform",
-                                                        RandomUniform),
-           knownPart<Initializer, RandomNormalOptions>("random_normal",
-                                                       RandomNormal),
-           knownPart<Initializer, RandomNormalOptions>("truncated_normal",
-                                                       TruncatedNormal),
-           knownPart<Initializer, VarianceScalingOptions>("variance_scaling",
-                                                          VarianceScaling),
-           knownPart<Initializer, SeedOptions>("glorot_uniform", glorotUniform),
-           knownPart<Initializer, SeedOptions>("glorot_normal", glorotNormal),
-           knownPart<Initializer, SeedOptions>("he_uniform", heUniform),
-           knownPart<Initializer, SeedOptions>("he_normal", heNormal),
-           knownPart<Initializer, SeedOptions>("lecun_uniform", lecunUniform),
-           knownPart<Initializer, SeedOptions>("lecun_normal", lecunNormal),
-           knownPart<Initializer, OrthogonalOptions>("orthogonal",
-                                                     orthogonalOf)});
+          {registeredPart<Initializer, detail::NoOptions>("zeros", zerosOf),
+           registeredPart<Initializer, detail::NoOptions>("ones", onesOf),
+           registeredPart<Initializer, ConstantOptions>("constant", constantOf),
+           registeredPart<Initializer, IdentityOptions>("identity", identityOf),
+           registeredPart<Initializer, RandomUniformOptions>("random_uniform",
+                                                             RandomUniform),
+           registeredPart<Initializer, RandomNormalOptions>("random_normal",
+                                                            RandomNormal),
+           registeredPart<Initializer, RandomNormalOptions>("truncated_normal",
+                                                            TruncatedNormal),
+           registeredPart<Initializer, VarianceScalingOptions>(
+               "variance_scaling", VarianceScaling),
+           registeredPart<Initializer, SeedOptions>("glorot_uniform",
+                                                    glorotUniform),
+           registeredPart<Initializer, SeedOptions>("glorot_normal",
+                                                    glorotNormal),
+           registeredPart<Initializer, SeedOptions>("he_uniform", heUniform),
+           registeredPart<Initializer, SeedOptions>("he_normal", heNormal),
+           registeredPart<Initializer, SeedOptions>("lecun_uniform",
+                                                    lecunUniform),
+           registeredPart<Initializer, SeedOptions>("lecun_normal",
+                                                    lecunNormal),
+           registeredPart<Initializer, OrthogonalOptions>("orthogonal",
+                                                          orthogonalOf)});
   return registry;
 }
 

@@ -3,8 +3,8 @@
 #include "meshloom/NN/Losses.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
 #include "Labels.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
@@ -512,47 +512,48 @@ namespace meshloom {
 using losses::Loss;
 
 template <>
-detail::Names<std::function<Loss(const nn::Config &)>> &knownParts<Loss>() {
+detail::Names<std::function<Loss(const nn::Config &)>> &
+registeredParts<Loss>() {
   using namespace losses;
-  static auto &registry =
-      *new detail::Names<std::function<Loss(const nn::Config &)>>(
-          "a loss",
-          {knownPart<Loss, LossOptions>("mean_squared_error", MeanSquaredError),
-           knownPart<Loss, LossOptions>("mse", MeanSquaredError),
-           knownPart<Loss, LossOptions>("mean_absolute_error",
-                                        MeanAbsoluteError),
-           knownPart<Loss, LossOptions>("mae", MeanAbsoluteError),
-           knownPart<Loss, LossOptions>("mean_absolute_percentage_error",
-                                        MeanAbsolutePercentageError),
-           knownPart<Loss, LossOptions>("mape", MeanAbsolutePercentageError),
-           knownPart<Loss, LossOptions>("mean_squared_logarithmic_error",
-                                        MeanSquaredLogarithmicError),
-           knownPart<Loss, LossOptions>("msle", MeanSquaredLogarithmicError),
-           knownPart<Loss, CrossentropyOptions>("binary_crossentropy",
-                                                BinaryCrossentropy),
-           knownPart<Loss, CrossentropyOptions>("bce", BinaryCrossentropy),
-           knownPart<Loss, FocalOptions>("binary_focal_crossentropy",
-                                         BinaryFocalCrossentropy),
-           knownPart<Loss, CrossentropyOptions>("categorical_crossentropy",
-                                                CategoricalCrossentropy),
-           knownPart<Loss, SparseCrossentropyOptions>(
-               "sparse_categorical_crossentropy",
-               SparseCategoricalCrossentropy),
-           knownPart<Loss, HuberOptions>("huber", Huber),
-           knownPart<Loss, LossOptions>("log_cosh", LogCosh),
-           knownPart<Loss, LossOptions>("hinge", Hinge),
-           knownPart<Loss, LossOptions>("squared_hinge", SquaredHinge),
-           knownPart<Loss, LossOptions>("categorical_hinge", CategoricalHinge),
-           knownPart<Loss, LossOptions>("kl_divergence", KLDivergence),
-           knownPart<Loss, LossOptions>("kld", KLDivergence),
-           knownPart<Loss, LossOptions>("poisson", Poisson),
-           knownPart<Loss, LossOptions>("cosine_similarity", CosineSimilarity),
-           knownPart<Loss, LossOptions>("dice", Dice),
-           knownPart<Loss, LossOptions>("ctc", CTC),
-           knownPart<Loss, CategoricalFocalOptions>(
-               "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
-           knownPart<Loss, TverskyOptions>("tversky", Tversky),
-           knownPart<Loss, CircleOptions>("circle", Circle)});
+  static auto &registry = *new detail::Names<
+      std::function<Loss(const nn::Config &)>>(
+      "a loss",
+      {registeredPart<Loss, LossOptions>("mean_squared_error",
+                                         MeanSquaredError),
+       registeredPart<Loss, LossOptions>("mse", MeanSquaredError),
+       registeredPart<Loss, LossOptions>("mean_absolute_error",
+                                         MeanAbsoluteError),
+       registeredPart<Loss, LossOptions>("mae", MeanAbsoluteError),
+       registeredPart<Loss, LossOptions>("mean_absolute_percentage_error",
+                                         MeanAbsolutePercentageError),
+       registeredPart<Loss, LossOptions>("mape", MeanAbsolutePercentageError),
+       registeredPart<Loss, LossOptions>("mean_squared_logarithmic_error",
+                                         MeanSquaredLogarithmicError),
+       registeredPart<Loss, LossOptions>("msle", MeanSquaredLogarithmicError),
+       registeredPart<Loss, CrossentropyOptions>("binary_crossentropy",
+                                                 BinaryCrossentropy),
+       registeredPart<Loss, CrossentropyOptions>("bce", BinaryCrossentropy),
+       registeredPart<Loss, FocalOptions>("binary_focal_crossentropy",
+                                          BinaryFocalCrossentropy),
+       registeredPart<Loss, CrossentropyOptions>("categorical_crossentropy",
+                                                 CategoricalCrossentropy),
+       registeredPart<Loss, SparseCrossentropyOptions>(
+           "sparse_categorical_crossentropy", SparseCategoricalCrossentropy),
+       registeredPart<Loss, HuberOptions>("huber", Huber),
+       registeredPart<Loss, LossOptions>("log_cosh", LogCosh),
+       registeredPart<Loss, LossOptions>("hinge", Hinge),
+       registeredPart<Loss, LossOptions>("squared_hinge", SquaredHinge),
+       registeredPart<Loss, LossOptions>("categorical_hinge", CategoricalHinge),
+       registeredPart<Loss, LossOptions>("kl_divergence", KLDivergence),
+       registeredPart<Loss, LossOptions>("kld", KLDivergence),
+       registeredPart<Loss, LossOptions>("poisson", Poisson),
+       registeredPart<Loss, LossOptions>("cosine_similarity", CosineSimilarity),
+       registeredPart<Loss, LossOptions>("dice", Dice),
+       registeredPart<Loss, LossOptions>("ctc", CTC),
+       registeredPart<Loss, CategoricalFocalOptions>(
+           "categorical_focal_crossentropy", CategoricalFocalCrossentropy),
+       registeredPart<Loss, TverskyOptions>("tversky", Tversky),
+       registeredPart<Loss, CircleOptions>("circle", Circle)});
   return registry;
 }
 

@@ -3,8 +3,8 @@
 #include "meshloom/NN/Losses.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
 #include "Labels.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/Mask.h"
 

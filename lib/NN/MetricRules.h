@@ -2,7 +2,7 @@
 // Rules that several metrics share, and metrics that have an id only.
 #pragma once
 
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/NN/Metrics.h"
 
@@ -54,8 +54,8 @@ using MetricEntry = std::pair<const char *, Metric::Maker>;
 /// The row of a metric that `make` makes from its options; by this id it has
 /// this name, where a config says no other.
 template <typename Options>
-MetricEntry knownMetric(const char *id, Metric (*make)(const Options &),
-                        const Options &defaults = {}) {
+MetricEntry registeredMetric(const char *id, Metric (*make)(const Options &),
+                             const Options &defaults = {}) {
   return {id, [=](const nn::Config &config) {
             Options options = defaults;
             options.name = id;

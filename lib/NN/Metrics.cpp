@@ -4,10 +4,10 @@
 #include "meshloom/NN/Metrics.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
 #include "Labels.h"
 #include "MetricRules.h"
 #include "Placement.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/RemoteVariables.h"
 #include "meshloom/API/Shards.h"
@@ -249,7 +249,7 @@ namespace {
 
 using Maker = Metric::Maker;
 
-detail::Names<Maker> &knownMetrics() {
+detail::Names<Maker> &registeredMetrics() {
   static auto &registry = *new detail::Names<Maker>("a metric", {});
   static const bool isFilled = [] {
     for (const auto &list :
@@ -265,7 +265,7 @@ detail::Names<Maker> &knownMetrics() {
 } // namespace
 
 Metric Metric::get(std::string_view id, const nn::Config &config) {
-  auto [name, maker] = knownMetrics().find(id);
+  auto [name, maker] = registeredMetrics().find(id);
   Metric metric = maker(config);
   // By the name that it was asked for, which may be a short one.
   if (metric.state) {
@@ -277,7 +277,7 @@ Metric Metric::get(std::string_view id, const nn::Config &config) {
 }
 
 void Metric::add(const std::string &id, Maker maker) {
-  knownMetrics().add(id, std::move(maker));
+  registeredMetrics().add(id, std::move(maker));
 }
 
 } // namespace meshloom::metrics

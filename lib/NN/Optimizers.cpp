@@ -109,7 +109,7 @@ struct Slots {
 };
 
 /// An update with the computations that the rules in Optimizers.h share.
-struct KnownUpdate : Update {
+struct BuiltInUpdate : Update {
   /// g^2, and |g|^2 of complex numbers.
   static Tensor squared(const Tensor &g) {
     return isComplex(g.dtype()) ? real(g * conj(g)) : g * g;
@@ -158,7 +158,7 @@ struct KnownUpdate : Update {
     return step.number(realType() == DType::F64 ? DType::F64 : DType::F32);
   }
   /// The same with a rate of so many times this one's.
-  KnownUpdate slower(double ratio) const {
+  BuiltInUpdate slower(double ratio) const {
     return {{gradient, variable, slots, scalarRate() * ratio, step}};
   }
 
@@ -170,9 +170,9 @@ private:
 };
 
 /// The rule of a type of options.
-template <typename Options> class KnownRule : public UpdateRule {
+template <typename Options> class BuiltInRule : public UpdateRule {
 public:
-  explicit KnownRule(const Options &options) : options(options) {
+  explicit BuiltInRule(const Options &options) : options(options) {
     detail::checkFields(Options::className, options);
   }
   std::string class_name() const override { return Options::className; }
@@ -186,7 +186,7 @@ public:
     return requires { Options::usesStep; };
   }
   void update(const Update &update) const override {
-    options.update(KnownUpdate{update});
+    options.update(BuiltInUpdate{update});
   }
 
 private:
@@ -198,7 +198,7 @@ template <typename Options> Optimizer optimizerOf(const Options &options) {
   if constexpr (requires { Options::defaultWeightDecay; })
     if (common.weight_decay == 0)
       common.weight_decay = Options::defaultWeightDecay;
-  return Optimizer(std::make_shared<KnownRule<Options>>(options),
+  return Optimizer(std::make_shared<BuiltInRule<Options>>(options),
                    options.learning_rate, std::move(common));
 }
 
@@ -215,7 +215,7 @@ Optimizer optimizerAmong(TypeList<Kinds...>, const std::type_info &type,
   };
   (makeIf(std::type_identity<typename Kinds::Options>()), ...);
   if (!optimizer)
-    Error("[optimizer] expected the options of one of KnownOptimizers; an "
+    Error("[optimizer] expected the options of one of BuiltInOptimizers; an "
           "optimizer of your own is an Optimizer of a class that derives from "
           "UpdateRule",
           ErrorCode::UNIMPLEMENTED)
@@ -224,7 +224,7 @@ Optimizer optimizerAmong(TypeList<Kinds...>, const std::type_info &type,
 }
 
 /// The rule of a class name.
-struct KnownClass {
+struct RegisteredClass {
   /// Makes a rule from its config.
   std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> makeRule;
   /// Makes an optimizer with the default options; empty for a rule that a
@@ -232,24 +232,25 @@ struct KnownClass {
   Optimizer (*makeOptimizer)();
 };
 
-template <typename Kind> std::pair<const char *, KnownClass> knownClass() {
+template <typename Kind>
+std::pair<const char *, RegisteredClass> registeredClass() {
   using Options = typename Kind::Options;
   return {Options::className,
           {[](const nn::Config &config) -> std::shared_ptr<const UpdateRule> {
-             return std::make_shared<KnownRule<Options>>(
+             return std::make_shared<BuiltInRule<Options>>(
                  detail::fromConfig<Options>(config));
            },
            [] { return Optimizer(Kind()); }}};
 }
 
 template <typename... Kinds>
-detail::Names<KnownClass> namesOf(TypeList<Kinds...>) {
-  return {"an optimizer", {knownClass<Kinds>()...}};
+detail::Names<RegisteredClass> namesOf(TypeList<Kinds...>) {
+  return {"an optimizer", {registeredClass<Kinds>()...}};
 }
 
-detail::Names<KnownClass> &knownClasses() {
+detail::Names<RegisteredClass> &registeredClasses() {
   static auto &registry =
-      *new detail::Names<KnownClass>(namesOf(KnownOptimizers()));
+      *new detail::Names<RegisteredClass>(namesOf(BuiltInOptimizers()));
   return registry;
 }
 
@@ -258,7 +259,7 @@ detail::Names<KnownClass> &knownClasses() {
 void register_rule(
     const std::string &class_name,
     std::function<std::shared_ptr<const UpdateRule>(const nn::Config &)> make) {
-  knownClasses().add(class_name, {std::move(make), nullptr});
+  registeredClasses().add(class_name, {std::move(make), nullptr});
 }
 
 Optimizer Optimizer::from_config(const nn::Config &config) {
@@ -282,12 +283,12 @@ Optimizer Optimizer::from_config(const nn::Config &config) {
                           rate.at("class_name").as_string(), rate.at("config")))
                     : Hyperparameter(rate.as_double());
   return Optimizer(
-      knownClasses().find(name).second.makeRule(config.at("config")),
+      registeredClasses().find(name).second.makeRule(config.at("config")),
       learningRate, std::move(common));
 }
 
 Optimizer get(std::string_view name) {
-  const auto [className, knownRule] = knownClasses().find(name);
+  const auto [className, knownRule] = registeredClasses().find(name);
   if (!knownRule.makeOptimizer)
     Error("[optimizer] '" + className +
           "' is a rule of the program, whose options have no defaults: "
@@ -299,9 +300,9 @@ Optimizer get(std::string_view name) {
 } // namespace meshloom::optimizers
 
 meshloom::optimizers::Optimizer
-meshloom::detail::knownOptimizer(const std::type_info &type,
-                                 const void *options,
-                                 const std::source_location &where) {
-  return optimizers::optimizerAmong(optimizers::KnownOptimizers(), type,
+meshloom::detail::builtInOptimizer(const std::type_info &type,
+                                   const void *options,
+                                   const std::source_location &where) {
+  return optimizers::optimizerAmong(optimizers::BuiltInOptimizers(), type,
                                     options, where);
 }

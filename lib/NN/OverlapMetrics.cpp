@@ -223,12 +223,12 @@ Metric BinaryIoU(const BinaryIoUOptions &options) {
 }
 
 std::vector<MetricEntry> overlapMetrics() {
-  return {
-      knownMetric<IoUOptions>("io_u", IoU),
-      knownMetric<BinaryIoUOptions>("binary_io_u", BinaryIoU),
-      knownMetric<MeanIoUOptions>("mean_io_u", MeanIoU),
-      knownMetric<OneHotIoUOptions>("one_hot_io_u", OneHotIoU),
-      knownMetric<OneHotMeanIoUOptions>("one_hot_mean_io_u", OneHotMeanIoU)};
+  return {registeredMetric<IoUOptions>("io_u", IoU),
+          registeredMetric<BinaryIoUOptions>("binary_io_u", BinaryIoU),
+          registeredMetric<MeanIoUOptions>("mean_io_u", MeanIoU),
+          registeredMetric<OneHotIoUOptions>("one_hot_io_u", OneHotIoU),
+          registeredMetric<OneHotMeanIoUOptions>("one_hot_mean_io_u",
+                                                 OneHotMeanIoU)};
 }
 
 } // namespace meshloom::metrics

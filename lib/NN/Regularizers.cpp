@@ -3,7 +3,7 @@
 #include "meshloom/NN/Regularizers.h"
 
 #include "Errors.h"
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/PatternOps.h"
 
@@ -116,16 +116,16 @@ using regularizers::Regularizer;
 
 template <>
 detail::Names<std::function<Regularizer(const nn::Config &)>> &
-knownParts<Regularizer>() {
+registeredParts<Regularizer>() {
   using namespace regularizers;
   static auto &registry =
       *new detail::Names<std::function<Regularizer(const nn::Config &)>>(
-          "a regularizer", {knownPart<Regularizer, L1Options>("l1", l1Of),
-                            knownPart<Regularizer, L2Options>("l2", l2Of),
+          "a regularizer", {registeredPart<Regularizer, L1Options>("l1", l1Of),
+                            registeredPart<Regularizer, L2Options>("l2", l2Of),
                             // Its name alone means both, as in Keras.
-                            knownPart<Regularizer, L1L2Options>(
+                            registeredPart<Regularizer, L1L2Options>(
                                 "l1_l2", L1L2, {.l1 = 0.01, .l2 = 0.01}),
-                            knownPart<Regularizer, OrthogonalOptions>(
+                            registeredPart<Regularizer, OrthogonalOptions>(
                                 "orthogonal_regularizer", orthogonalOf)});
   return registry;
 }

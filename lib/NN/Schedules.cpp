@@ -2,7 +2,7 @@
 // Learning rates that follow the step, see Schedules.h.
 #include "meshloom/NN/Schedules.h"
 
-#include "KnownParts.h"
+#include "RegisteredParts.h"
 
 #include "meshloom/API/Ops.h"
 
@@ -182,21 +182,22 @@ using schedules::Schedule;
 
 template <>
 detail::Names<std::function<Schedule(const nn::Config &)>> &
-knownParts<Schedule>() {
+registeredParts<Schedule>() {
   using namespace schedules;
   static auto &registry =
       *new detail::Names<std::function<Schedule(const nn::Config &)>>(
           "a schedule",
-          {knownPart<Schedule, DecayOptions>("exponential_decay",
-                                             ExponentialDecay),
-           knownPart<Schedule, DecayOptions>("inverse_time_decay",
-                                             InverseTimeDecay),
-           knownPart<Schedule, PiecewiseOptions>("piecewise_constant_decay",
-                                                 piecewiseOf),
-           knownPart<Schedule, PolynomialDecayOptions>("polynomial_decay",
-                                                       PolynomialDecay),
-           knownPart<Schedule, CosineDecayOptions>("cosine_decay", CosineDecay),
-           knownPart<Schedule, CosineDecayRestartsOptions>(
+          {registeredPart<Schedule, DecayOptions>("exponential_decay",
+                                                  ExponentialDecay),
+           registeredPart<Schedule, DecayOptions>("inverse_time_decay",
+                                                  InverseTimeDecay),
+           registeredPart<Schedule, PiecewiseOptions>(
+               "piecewise_constant_decay", piecewiseOf),
+           registeredPart<Schedule, PolynomialDecayOptions>("polynomial_decay",
+                                                            PolynomialDecay),
+           registeredPart<Schedule, CosineDecayOptions>("cosine_decay",
+                                                        CosineDecay),
+           registeredPart<Schedule, CosineDecayRestartsOptions>(
                "cosine_decay_restarts", CosineDecayRestarts)});
   return registry;
 }

@@ -222,13 +222,13 @@ Metric ConcordanceCorrelation(const CorrelationOptions &options) {
 }
 
 std::vector<MetricEntry> scoreMetrics() {
-  return {knownMetric<F1ScoreOptions>("f1_score", F1Score),
-          knownMetric<FBetaScoreOptions>("fbeta_score", FBetaScore),
-          knownMetric<R2ScoreOptions>("r2_score", R2Score),
-          knownMetric<CorrelationOptions>("pearson_correlation",
-                                          PearsonCorrelation),
-          knownMetric<CorrelationOptions>("concordance_correlation",
-                                          ConcordanceCorrelation)};
+  return {registeredMetric<F1ScoreOptions>("f1_score", F1Score),
+          registeredMetric<FBetaScoreOptions>("fbeta_score", FBetaScore),
+          registeredMetric<R2ScoreOptions>("r2_score", R2Score),
+          registeredMetric<CorrelationOptions>("pearson_correlation",
+                                               PearsonCorrelation),
+          registeredMetric<CorrelationOptions>("concordance_correlation",
+                                               ConcordanceCorrelation)};
 }
 
 } // namespace meshloom::metrics

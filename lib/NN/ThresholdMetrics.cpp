@@ -366,16 +366,17 @@ std::vector<MetricEntry> thresholdMetrics() {
   auto rate = [](const char *rateName) {
     return RateOptions(rateName, -1, AtRateOptions());
   };
-  return {
-      knownMetric<AUCOptions>("auc", AUC),
-      knownMetric<RateOptions>("sensitivity_at_specificity",
-                               sensitivityAtSpecificityOf, rate("specificity")),
-      knownMetric<RateOptions>("specificity_at_sensitivity",
-                               specificityAtSensitivityOf, rate("sensitivity")),
-      knownMetric<RateOptions>("precision_at_recall", precisionAtRecallOf,
-                               rate("recall")),
-      knownMetric<RateOptions>("recall_at_precision", recallAtPrecisionOf,
-                               rate("precision"))};
+  return {registeredMetric<AUCOptions>("auc", AUC),
+          registeredMetric<RateOptions>("sensitivity_at_specificity",
+                                        sensitivityAtSpecificityOf,
+                                        rate("specificity")),
+          registeredMetric<RateOptions>("specificity_at_sensitivity",
+                                        specificityAtSensitivityOf,
+                                        rate("sensitivity")),
+          registeredMetric<RateOptions>("precision_at_recall",
+                                        precisionAtRecallOf, rate("recall")),
+          registeredMetric<RateOptions>(
+              "recall_at_precision", recallAtPrecisionOf, rate("precision"))};
 }
 
 } // namespace meshloom::metrics

@@ -60,15 +60,15 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   joined.group = std::move(group);
   if (joined.isAlone())
     return joined;
-  const ProcessGroup &ownGroup = joined.group;
-  Result<CoordinationClientOptions> client = clientOptions(ownGroup);
+  const ProcessGroup &joinedGroup = joined.group;
+  Result<CoordinationClientOptions> client = clientOptions(joinedGroup);
   if (!client)
     return client.error();
   client->version = version();
   if (options.startTimeout)
     client->startTimeout = *options.startTimeout;
-  if (ownGroup.rank == 0 && !ownGroup.coordinatorRuns) {
-    Result<CoordinationServiceOptions> service = serviceOptions(ownGroup);
+  if (joinedGroup.rank == 0 && !joinedGroup.coordinatorRuns) {
+    Result<CoordinationServiceOptions> service = serviceOptions(joinedGroup);
     if (!service)
       return service.error();
     service->startTimeout = client->startTimeout;
@@ -89,9 +89,9 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
   }
   joined.client = std::move(*met);
   ProcessTransportOptions link;
-  link.rank = int(ownGroup.rank);
-  link.size = int(ownGroup.size);
-  link.host = joined.client->ranks()[size_t(ownGroup.rank)].host;
+  link.rank = int(joinedGroup.rank);
+  link.size = int(joinedGroup.size);
+  link.host = joined.client->ranks()[size_t(joinedGroup.rank)].host;
   link.prefix = joined.client->runName() + "/transport/";
   link.kind = options.links;
   link.connectTimeout = startTimeout;
@@ -105,7 +105,7 @@ Result<JoinedProcesses> joinProcesses(ProcessGroup group,
     return transport.error();
   joined.communicator = std::make_shared<Communicator>(std::move(*transport));
   joined.ofPlatforms = std::make_shared<PlatformProcesses>(
-      ownGroup.rank, ownGroup.size, joined.client,
+      joinedGroup.rank, joinedGroup.size, joined.client,
       joined.client->runName() + "/", joined.communicator,
       std::ranges::count(joined.client->ranks(), link.host, &RankInfo::host));
   joined.client->onFailure([communicator = std::weak_ptr(joined.communicator)](

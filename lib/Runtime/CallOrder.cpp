@@ -253,9 +253,9 @@ std::string CallOrder::note(size_t mostBytes) const {
 }
 
 Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
-                                                 const std::string &ownName,
+                                                 const std::string &nameHere,
                                                  const std::string &otherName,
-                                                 bool ownFirst) const {
+                                                 bool firstHere) const {
   const std::optional<Note> note = Note::parse(text);
   if (!note)
     return Error("its message about its calls cannot be read");
@@ -280,9 +280,9 @@ Result<CallOrder::Comparison> CallOrder::compare(std::string_view text,
     if (note->calls[i - note->first()].first == entry(i).hash)
       continue;
     const std::string mine = oneLine(*entry(i).call), other = note->nameOf(i);
-    std::string first = fmt::format("{} {}", ownName, predicate(mine)),
+    std::string first = fmt::format("{} {}", nameHere, predicate(mine)),
                 second = fmt::format("{} {}", otherName, predicate(other));
-    if (!ownFirst)
+    if (!firstHere)
       std::swap(first, second);
     if (isValue(mine) && isValue(other)) {
       result.difference = fmt::format(

@@ -56,7 +56,7 @@ PlatformProcesses::PlatformProcesses(int64_t rank, int64_t size,
                                      std::string prefix,
                                      std::shared_ptr<Communicator> communicator,
                                      int64_t onThisHost)
-    : ownRank(rank), count(size), store(std::move(store)),
+    : thisRank(rank), count(size), store(std::move(store)),
       prefix(std::move(prefix)), connection(std::move(communicator)),
       onThisHost(onThisHost) {}
 

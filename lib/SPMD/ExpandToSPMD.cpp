@@ -149,7 +149,7 @@ private:
              << ": run --dtensor-insert-relayouts first";
     };
     auto decides = [&](Value value) -> LogicalResult {
-      if (givenLayout(value.getType())->is_fully_replicated())
+      if (annotatedLayout(value.getType())->is_fully_replicated())
         return success();
       return op->emitOpError("is decided by a ")
              << value.getType()
@@ -180,7 +180,7 @@ private:
     Value value = relayout.getOperand();
     auto type = cast<RankedTensorType>(relayout.getResult().getType());
     Layout from = spmd::layoutOf(value.getType());
-    Layout to = *givenLayout(type);
+    Layout to = *annotatedLayout(type);
     auto plan = planRelayout(
         from, to, Shape(type.getShape().begin(), type.getShape().end()),
         *dtensor::dtypeOf(type.getElementType()), machine);

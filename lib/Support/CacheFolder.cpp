@@ -37,7 +37,7 @@ struct File {
   const int descriptor;
 };
 
-bool isOwnAlone(const struct stat &info) {
+bool isPrivateFolder(const struct stat &info) {
   return info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -106,7 +106,7 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::open(const std::string &path,
     return Error(fmt::format("'{}' belongs to another user, who could put code "
                              "of theirs there",
                              path));
-  if (!isOwnAlone(info))
+  if (!isPrivateFolder(info))
     return Error(
         fmt::format("other users can write to '{0}', and could put their code "
                     "there; run chmod go-w '{0}' if all files in it are yours",
@@ -136,7 +136,7 @@ std::optional<std::string> CacheFolder::read(std::string_view key) {
     ++rejectedEntries;
     return std::nullopt;
   };
-  if (!isOwnAlone(info) || info.st_size > mostBytes)
+  if (!isPrivateFolder(info) || info.st_size > mostBytes)
     return reject();
   std::string bytes(size_t(info.st_size), '\0');
   if (!readAll(file.descriptor, bytes))

@@ -29,10 +29,10 @@ public:
     if (!error.empty())
       return;
     for (const auto &[key, value] : object.items())
-      if (std::find(knownKeys.begin(), knownKeys.end(), key) ==
-          knownKeys.end()) {
+      if (std::find(acceptedKeys.begin(), acceptedKeys.end(), key) ==
+          acceptedKeys.end()) {
         fail(fmt::format("unknown field '{}': expected one of {}", key,
-                         fmt::join(knownKeys, ", ")));
+                         fmt::join(acceptedKeys, ", ")));
         return;
       }
   }
@@ -150,7 +150,7 @@ public:
 
 private:
   const json *find(const char *key) {
-    knownKeys.push_back(key);
+    acceptedKeys.push_back(key);
     if (!error.empty() || !object.contains(key))
       return nullptr;
     return &object[key];
@@ -180,7 +180,7 @@ private:
   const json &object;
   std::string where;
   std::string &error;
-  std::vector<std::string> knownKeys;
+  std::vector<std::string> acceptedKeys;
 };
 
 } // namespace

@@ -319,7 +319,7 @@ TEST(ReplicaMapTest, UnevenRows) {
             return std::vector<Tensor>{
                 x * w, reduce_sum(x) + index, sum,
                 all_gather(x, "replica", 0, true),
-                detail::ownPlace(stack, "replica", stacked, {})};
+                detail::localPlace(stack, "replica", stacked, {})};
           },
           {});
       EXPECT_TRUE(results[0].differs);

@@ -29,7 +29,7 @@ protected:
   /// Values of one device's memory, or of all.
   static void expectSame(const Tensor &got, const Tensor &expected,
                          float tolerance = 1e-5f) {
-    EXPECT_THAT(detail::madeWhollyHere(got).to_vector<float>(),
+    EXPECT_THAT(detail::replicateUnlessLocal(got).to_vector<float>(),
                 testing::Pointwise(testing::FloatNear(tolerance),
                                    expected.to_vector<float>()));
   }

@@ -167,7 +167,8 @@ TEST(IteratorsTest, BatchesOnAMeshOfTwoAxes) {
   auto iterator = batches.iterate();
   const auto [x, y, first, second] = both(iterator);
   auto valuesOf = [](const Tensor &value) {
-    return detail::madeWhollyHere(cast(value, DType::F32)).to_vector<float>();
+    return detail::replicateUnlessLocal(cast(value, DType::F32))
+        .to_vector<float>();
   };
   auto counted = [](int64_t from, int64_t count) {
     std::vector<float> numbers(static_cast<size_t>(count));
@@ -264,8 +265,8 @@ elementsOfSteps(const Strategy &strategy,
   std::vector<std::vector<float>> steps;
   for (const PerReplica<Tensor> &step :
        strategy.experimental_distribute_dataset(dataset))
-    steps.push_back(
-        detail::madeWhollyHere(strategy.gather(step, 0)).to_vector<float>());
+    steps.push_back(detail::replicateUnlessLocal(strategy.gather(step, 0))
+                        .to_vector<float>());
   return steps;
 }
 

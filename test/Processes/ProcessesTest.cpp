@@ -39,7 +39,7 @@ Mesh meshHere() {
 
 /// The value, which is the same in all processes.
 std::vector<float> valuesOf(const Tensor &tensor) {
-  return detail::madeWhollyHere(tensor).to_vector<float>();
+  return detail::replicateUnlessLocal(tensor).to_vector<float>();
 }
 
 TEST(ProcessesTest, AMeshHasABlockOfDevicesInEachProcess) {

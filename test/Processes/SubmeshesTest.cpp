@@ -35,7 +35,7 @@ Mesh everywhere() {
 
 /// The value of a tensor of a submesh, read by all processes.
 std::vector<float> elementsOf(const Tensor &tensor) {
-  return detail::madeWhollyHere(tensor).to_vector<float>();
+  return detail::replicateUnlessLocal(tensor).to_vector<float>();
 }
 void expectSame(const Tensor &got, const Tensor &wanted,
                 float tolerance = 1e-5f) {
@@ -115,7 +115,7 @@ TEST(SubmeshesTest, GradientsComeBack) {
     };
     for (const Tensor &got : {gradient(x), function(gradient)(x)}) {
       EXPECT_EQ(got.layout(), layout);
-      EXPECT_THAT(detail::madeWhollyHere(copy_to_mesh(got, everywhere()))
+      EXPECT_THAT(detail::replicateUnlessLocal(copy_to_mesh(got, everywhere()))
                       .to_vector<float>(),
                   testing::Pointwise(testing::FloatNear(1e-4f),
                                      wanted.to_vector<float>()));

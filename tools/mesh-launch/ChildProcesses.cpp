@@ -28,7 +28,7 @@ namespace {
 /// A line longer than this is handed on in pieces.
 constexpr size_t longestLine = size_t(16) << 20;
 /// Children wait while so much of their output is not taken.
-constexpr size_t mostKept = size_t(4) << 20;
+constexpr size_t mostBuffered = size_t(4) << 20;
 
 sigset_t handledSignals() {
   sigset_t set;
@@ -199,7 +199,7 @@ std::string describeStatus(int status) {
 
 /// The files that are needed beside the children's, and by each child: pipes,
 /// and a connection to the coordination service.
-static constexpr int64_t ownFiles = 32, filesOfChild = 4;
+static constexpr int64_t filesOfLauncher = 32, filesOfChild = 4;
 
 ChildProcesses::ChildProcesses(std::function<void(int)> onSignal)
     : onSignal(std::move(onSignal)),
@@ -212,7 +212,7 @@ ChildProcesses::ChildProcesses(std::function<void(int)> onSignal)
 }
 
 Status ChildProcesses::expectFiles(int64_t children) const {
-  const int64_t needed = ownFiles + filesOfChild * children;
+  const int64_t needed = filesOfLauncher + filesOfChild * children;
   if (files.rlim_max == RLIM_INFINITY || int64_t(files.rlim_max) >= needed)
     return Success();
   return Error(fmt::format(
@@ -441,7 +441,7 @@ void ChildProcesses::read(Child &child, int stream, bool isWhole) {
       line(pending);
       pending.clear();
     }
-    if (!isWhole && out.bytes.size() + err.bytes.size() > mostKept)
+    if (!isWhole && out.bytes.size() + err.bytes.size() > mostBuffered)
       return;
   }
 }
@@ -487,7 +487,7 @@ void ChildProcesses::handle(Clock::time_point deadline) {
   files.push_back({waker, POLLIN, 0});
   files.push_back({out.bytes.empty() ? -1 : out.file, POLLOUT, 0});
   files.push_back({err.bytes.empty() ? -1 : err.file, POLLOUT, 0});
-  const bool full = out.bytes.size() + err.bytes.size() > mostKept;
+  const bool full = out.bytes.size() + err.bytes.size() > mostBuffered;
   for (const Child &child : children)
     for (const int file : child.output)
       files.push_back({full ? -1 : file, POLLIN, 0});

@@ -244,15 +244,15 @@ void fori_loop(const TensorLike &lower, const TensorLike &upper, B &&body,
 
 namespace detail {
 /// A pair of what a loop goes on with and of anything.
-template <typename P, typename S> inline constexpr bool isCarryAndKept = false;
+template <typename P, typename S> inline constexpr bool isCarryAndStack = false;
 template <typename C, typename Y, typename S>
-inline constexpr bool isCarryAndKept<std::pair<C, Y>, S> =
+inline constexpr bool isCarryAndStack<std::pair<C, Y>, S> =
     std::is_convertible_v<C, S>;
 template <typename C, typename Y, typename S>
-inline constexpr bool isCarryAndKept<std::tuple<C, Y>, S> =
+inline constexpr bool isCarryAndStack<std::tuple<C, Y>, S> =
     std::is_convertible_v<C, S>;
 template <typename P, typename S>
-concept CarryAndKept = isCarryAndKept<P, S>;
+concept CarryAndStack = isCarryAndStack<P, S>;
 
 /// `scan` of a body that fits.
 template <typename F, typename S, typename X>
@@ -336,7 +336,7 @@ auto scan(F &&body, const S &init, const X &xs,
   static_assert(takesBoth, "the body of scan takes two arguments: the carry, "
                            "which has the type of init, and an element of xs");
   if constexpr (takesBoth) {
-    constexpr bool givesPair = detail::CarryAndKept<
+    constexpr bool givesPair = detail::CarryAndStack<
         std::decay_t<std::invoke_result_t<F &, const S &, const X &>>, S>;
     static_assert(givesPair,
                   "the body of scan returns a pair: the carry, which has the "

@@ -146,8 +146,8 @@ private:
   template <typename... Args> auto traceBody(const Args &...args) const {
     using R = std::invoke_result_t<const F &, const Args &...>;
     return [this, all = std::tie(args...)](std::span<const Tensor> traced) {
-      using Own = std::tuple<detail::HeldArgument<Args>...>;
-      Own rebuilt = detail::rebuild(Own(all), traced);
+      using Held = std::tuple<detail::HeldArgument<Args>...>;
+      Held rebuilt = detail::rebuild(Held(all), traced);
       if constexpr (std::is_void_v<R>) {
         std::apply(body, std::as_const(rebuilt));
         return detail::TraceOutput{};

@@ -153,7 +153,7 @@ gatherNumbers(const std::vector<int64_t> &numbers, std::string_view op);
 /// Collective.
 Tensor ofFirstProcess(const Tensor &local);
 /// `tensor`, replicated where this process has not all of it. Collective.
-Tensor madeWhollyHere(const Tensor &tensor);
+Tensor replicateUnlessLocal(const Tensor &tensor);
 /// Waits for all processes.
 void waitForAll(std::string_view topic, double timeoutSeconds = 60);
 } // namespace detail

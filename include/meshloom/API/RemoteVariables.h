@@ -135,7 +135,7 @@ bool isCapturingCalls();
 /// The parts of a compiled function that whoever runs it needs.
 struct FunctionParts {
   struct Argument {
-    enum class Kind : uint8_t { Given, Captured, Variable } kind;
+    enum class Kind : uint8_t { Explicit, Captured, Variable } kind;
     Tensor captured;    ///< its value
     DVariable variable; ///< which it is
     bool assigned = false;

@@ -154,9 +154,9 @@ std::vector<ReplicaValue> replicaMap(const ReplicaAxis &axis,
                                  std::vector<int64_t> *rows,
                                  const std::source_location &where);
 /// This place's entry of [places, ...]; with `rows`, its first so many rows.
-[[nodiscard]] Tensor ownPlace(const Tensor &stack, const std::string &axis,
-                              const std::vector<int64_t> &rows,
-                              const std::source_location &where);
+[[nodiscard]] Tensor localPlace(const Tensor &stack, const std::string &axis,
+                                const std::vector<int64_t> &rows,
+                                const std::source_location &where);
 /// Returns whether a map around has that axis.
 bool isMappedAxis(const std::string &axis);
 

@@ -34,7 +34,7 @@ public:
   bool mayGiveTo(Value value, ArrayRef<Value> past) const {
     return reaches(value, past);
   }
-  std::pair<Value, Value> givenFurther() const { return further; }
+  std::pair<Value, Value> furtherGradient() const { return further; }
   /// The op has no gradient as it stands, and why: "a product over ...".
   void refuse(std::string why) { reason = std::move(why); }
   const std::string &refusal() const { return reason; }

@@ -30,8 +30,8 @@ struct Program;
 struct ProductKind {
   /// A spatial dim of a convolution. Where the loop `output` is at y and the
   /// loop `kernel` at k, the left operand's element is (y * stride - low + k *
-  /// kernelDilation) / inputDilation, if that has no rest and the loop `input`,
-  /// which is held, has it.
+  /// kernelDilation) / inputDilation, if that has no remainder and the loop
+  /// `input`, which is held, has it.
   struct Window {
     unsigned output = 0, kernel = 0, input = 0;
     int64_t stride = 1, low = 0, inputDilation = 1, kernelDilation = 1;

@@ -63,6 +63,7 @@ Box iterationBox(std::span<const Loop> loops, const Mesh &mesh, int64_t device);
 struct DimAccess {
   int64_t offset = 0;
   std::vector<std::pair<unsigned, int64_t>> terms; ///< (loop, coefficient)
+  bool dependsOn(unsigned loop) const;
   bool operator==(const DimAccess &) const = default;
 };
 
@@ -73,6 +74,7 @@ struct Operand {
   /// Iterations whose element is outside of what the device holds do not touch
   /// it: the kernel looks before it reads.
   bool guarded = false;
+  bool dependsOn(unsigned loop) const;
   bool operator==(const Operand &) const = default;
 };
 

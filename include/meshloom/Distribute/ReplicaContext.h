@@ -17,7 +17,7 @@ Tensor gatherInReplicas(const StrategyState &strategy, const Tensor &value,
 ReplicaValue stackReplicas(const StrategyState &strategy, const Tensor &local);
 /// The same of a tensor that has one shape in all replicas.
 ReplicaValue stackAlike(const StrategyState &strategy, const Tensor &local);
-Tensor ownOf(const StrategyState &strategy, const ReplicaValue &stacked);
+Tensor localReplica(const StrategyState &strategy, const ReplicaValue &stacked);
 [[noreturn]] void failOutsideOfReplicas();
 /// Returns whether the strategy says how values of its replicas are brought
 /// together, so that a step has to be one of replicas for it to count.
@@ -34,16 +34,16 @@ PerReplica<T> stackReplicas(const StrategyState &strategy, const T &local,
     values.push_back(stackReplicas(strategy, tensor));
   return perReplica(local, values, replicas);
 }
-template <typename T> T ownOf(const StrategyState &, const T &plain) {
+template <typename T> T localReplica(const StrategyState &, const T &plain) {
   return plain;
 }
 template <typename T>
-T ownOf(const StrategyState &strategy, const PerReplica<T> &stacked) {
+T localReplica(const StrategyState &strategy, const PerReplica<T> &stacked) {
   ReplicaValues leaves;
   appendValues(stacked, stacked.replicas, leaves);
   std::vector<Tensor> local;
   for (const ReplicaValue &value : leaves)
-    local.push_back(ownOf(strategy, value));
+    local.push_back(localReplica(strategy, value));
   return rebuild(stacked.stacked, std::span<const Tensor>(local));
 }
 } // namespace detail
@@ -113,7 +113,7 @@ public:
     if constexpr (std::is_void_v<decltype(call())>)
       call();
     else
-      return detail::ownOf(*state, call());
+      return detail::localReplica(*state, call());
   }
 
 private:

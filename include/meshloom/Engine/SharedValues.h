@@ -69,7 +69,7 @@ Status compareReplicated(const Processes &processes, const Signature &signature,
 /// Returns the text that a process sends as it leaves: the values that the
 /// program has put there and that no run has compared; empty where there are
 /// none.
-std::string ownUncompared();
+std::string uncomparedHere();
 /// Fails where what all have said shows that they have done so with different
 /// values.
 Status comparedAtEnd(const std::vector<std::string> &texts,

@@ -19,7 +19,7 @@ unsigned laneOf(dtensor::MapOp map, unsigned axis, unsigned part = 0);
 /// Callbacks by which users of the vectoriser add to it.
 struct VectoriserHooks {
   /// A case was made that has attributes beside those of the dialect.
-  std::function<void(dtensor::CaseOp op, const LaneBuilder &b)> caseMade;
+  std::function<void(dtensor::CaseOp op, const LaneBuilder &b)> caseCreated;
   /// Returns the name by which users know a variable.
   std::function<std::string(Value variable)> variableName;
 };

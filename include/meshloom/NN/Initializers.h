@@ -34,14 +34,14 @@ Initializer Identity(double gain = 1, Where where = Where::current());
 
 /// A seed that counts instead of the one that the caller of an initializer
 /// gives.
-using OwnSeed = std::optional<Seed>;
+using SeedOverride = std::optional<Seed>;
 
 /// The numbers of RandomUniform.
 struct RandomUniformOptions {
-  double minval = -0.05;          ///< the least
-  double maxval = 0.05;           ///< above all
-  OwnSeed seed = std::nullopt;    ///< instead of the caller's
-  Where where = Where::current(); ///< the line that errors name
+  double minval = -0.05;            ///< the least
+  double maxval = 0.05;             ///< above all
+  SeedOverride seed = std::nullopt; ///< instead of the caller's
+  Where where = Where::current();   ///< the line that errors name
 };
 /// Uniform in [minval, maxval).
 Initializer RandomUniform(const RandomUniformOptions &options = {});
@@ -49,7 +49,7 @@ Initializer RandomUniform(const RandomUniformOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer RandomUniform(N minval, double maxval = 0.05,
-                          OwnSeed seed = std::nullopt,
+                          SeedOverride seed = std::nullopt,
                           Where where = Where::current()) {
   return RandomUniform(
       RandomUniformOptions{double(minval), maxval, seed, where});
@@ -57,10 +57,10 @@ Initializer RandomUniform(N minval, double maxval = 0.05,
 
 /// The numbers of RandomNormal and TruncatedNormal.
 struct RandomNormalOptions {
-  double mean = 0;                ///< of all
-  double stddev = 0.05;           ///< their standard deviation (before cutting)
-  OwnSeed seed = std::nullopt;    ///< instead of the caller's
-  Where where = Where::current(); ///< the line that errors name
+  double mean = 0;      ///< of all
+  double stddev = 0.05; ///< their standard deviation (before cutting)
+  SeedOverride seed = std::nullopt; ///< instead of the caller's
+  Where where = Where::current();   ///< the line that errors name
 };
 /// Normal.
 Initializer RandomNormal(const RandomNormalOptions &options = {});
@@ -68,7 +68,7 @@ Initializer RandomNormal(const RandomNormalOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer RandomNormal(N mean, double stddev = 0.05,
-                         OwnSeed seed = std::nullopt,
+                         SeedOverride seed = std::nullopt,
                          Where where = Where::current()) {
   return RandomNormal(RandomNormalOptions{double(mean), stddev, seed, where});
 }
@@ -78,7 +78,7 @@ Initializer TruncatedNormal(const RandomNormalOptions &options = {});
 template <typename N>
   requires std::is_arithmetic_v<N>
 Initializer TruncatedNormal(N mean, double stddev = 0.05,
-                            OwnSeed seed = std::nullopt,
+                            SeedOverride seed = std::nullopt,
                             Where where = Where::current()) {
   return TruncatedNormal(
       RandomNormalOptions{double(mean), stddev, seed, where});
@@ -93,8 +93,8 @@ struct VarianceScalingOptions {
   std::string mode = "fan_in";
   /// "truncated_normal", "untruncated_normal" or "uniform".
   std::string distribution = "truncated_normal";
-  OwnSeed seed = std::nullopt;    ///< instead of the caller's
-  Where where = Where::current(); ///< the line that errors name
+  SeedOverride seed = std::nullopt; ///< instead of the caller's
+  Where where = Where::current();   ///< the line that errors name
 };
 /// Random numbers around 0 whose variance follows from the shape. Throws
 /// meshloom::Error if the scale is not positive, or for unknown names.
@@ -105,28 +105,29 @@ template <typename N>
 Initializer
 VarianceScaling(N scale, const std::string &mode = "fan_in",
                 const std::string &distribution = "truncated_normal",
-                OwnSeed seed = std::nullopt, Where where = Where::current()) {
+                SeedOverride seed = std::nullopt,
+                Where where = Where::current()) {
   return VarianceScaling(
       VarianceScalingOptions{double(scale), mode, distribution, seed, where});
 }
 /// Variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
-Initializer GlorotUniform(OwnSeed seed = std::nullopt);
+Initializer GlorotUniform(SeedOverride seed = std::nullopt);
 /// See GlorotUniform.
-Initializer GlorotNormal(OwnSeed seed = std::nullopt);
+Initializer GlorotNormal(SeedOverride seed = std::nullopt);
 /// Variance 2 / fan_in (He et al., 2015).
-Initializer HeUniform(OwnSeed seed = std::nullopt);
+Initializer HeUniform(SeedOverride seed = std::nullopt);
 /// See HeUniform.
-Initializer HeNormal(OwnSeed seed = std::nullopt);
+Initializer HeNormal(SeedOverride seed = std::nullopt);
 /// Variance 1 / fan_in (Klambauer et al., 2017).
-Initializer LecunUniform(OwnSeed seed = std::nullopt);
+Initializer LecunUniform(SeedOverride seed = std::nullopt);
 /// See LecunUniform.
-Initializer LecunNormal(OwnSeed seed = std::nullopt);
+Initializer LecunNormal(SeedOverride seed = std::nullopt);
 
 /// An orthogonal matrix times `gain`: the dims of a shape but the last are its
 /// rows, and rows or columns are orthonormal, whichever are fewer (Saxe,
 /// McClelland and Ganguli, 2014). The initializer throws meshloom::Error for a
 /// shape of less than two dims.
-Initializer Orthogonal(double gain = 1, OwnSeed seed = std::nullopt,
+Initializer Orthogonal(double gain = 1, SeedOverride seed = std::nullopt,
                        Where where = Where::current());
 
 } // namespace meshloom::initializers

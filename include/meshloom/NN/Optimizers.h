@@ -3,7 +3,7 @@
 // the gradient, w the variable, t the number of the step, from 1. For complex
 // variables g^2 stands for |g|^2, and what averages it is real.
 //
-// An optimizer is its options, its class and a place in KnownOptimizers. The
+// An optimizer is its options, its class and a place in BuiltInOptimizers. The
 // options have its rule: `className`, by which it is saved; `fields`, the names
 // and bounds of its numbers; `slots`, the state of a variable; `update`, the
 // step; and `usesStep`, if that asks for the number of the step. They are
@@ -31,9 +31,9 @@ struct NumberAtPlace {
 };
 
 /// The optimizer of options of that type. `where`: the line that errors name.
-optimizers::Optimizer knownOptimizer(const std::type_info &type,
-                                     const void *options,
-                                     const std::source_location &where);
+optimizers::Optimizer builtInOptimizer(const std::type_info &type,
+                                       const void *options,
+                                       const std::source_location &where);
 
 } // namespace meshloom::detail
 
@@ -45,25 +45,25 @@ namespace meshloom::optimizers {
 ///
 ///   optimizers::RMSprop byName({.learning_rate = 1e-4, .momentum = 0.9});
 ///   optimizers::RMSprop byPlace(1e-4, 0.9, 0.9); // rho, momentum
-template <typename OptionsType> class KnownOptimizer : public Optimizer {
+template <typename OptionsType> class BuiltInOptimizer : public Optimizer {
 public:
   using Options = OptionsType; ///< the type of its options
   /// By the names of options. Throws meshloom::Error, which names the option,
   /// if a number is out of its range.
-  explicit KnownOptimizer(const Options &options = {})
-      : KnownOptimizer(options, options.common.where) {}
+  explicit BuiltInOptimizer(const Options &options = {})
+      : BuiltInOptimizer(options, options.common.where) {}
   /// By the first options in their order, as in Keras.
   template <typename... Numbers>
     requires(std::is_arithmetic_v<Numbers> && ...)
-  explicit KnownOptimizer(const Hyperparameter &learning_rate,
-                          Numbers... numbers)
-      : KnownOptimizer(
+  explicit BuiltInOptimizer(const Hyperparameter &learning_rate,
+                            Numbers... numbers)
+      : BuiltInOptimizer(
             Options{learning_rate, detail::NumberAtPlace{double(numbers)}...},
             learning_rate.where) {}
 
 private:
-  KnownOptimizer(const Options &options, const Where &where)
-      : Optimizer(detail::knownOptimizer(typeid(Options), &options, where)) {}
+  BuiltInOptimizer(const Options &options, const Where &where)
+      : Optimizer(detail::builtInOptimizer(typeid(Options), &options, where)) {}
 };
 
 /// The numbers of SGD, by the names of its formula.
@@ -102,9 +102,9 @@ struct SGDOptions {
 /// With momentum:
 ///   v = momentum v - learning_rate g;  w += v
 ///   (nesterov: w += momentum v - learning_rate g)
-class SGD : public KnownOptimizer<SGDOptions> {
+class SGD : public BuiltInOptimizer<SGDOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Adam, by the names of its formula.
@@ -148,9 +148,9 @@ struct AdamOptions {
 ///   m = beta_1 m + (1 - beta_1) g;  v = beta_2 v + (1 - beta_2) g^2
 ///   w -= learning_rate * m / (1 - beta_1^t) /
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
-class Adam : public KnownOptimizer<AdamOptions> {
+class Adam : public BuiltInOptimizer<AdamOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The options of AdamW, whose rule is Adam's.
@@ -161,11 +161,11 @@ struct AdamWOptions : AdamOptions {
 
 /// Adam with weight decay apart from the gradient (Loshchilov and Hutter,
 /// 2017): 0.004 where `options.common` gives none.
-class AdamW : public KnownOptimizer<AdamWOptions> {
+class AdamW : public BuiltInOptimizer<AdamWOptions> {
 public:
   /// By the names of options.
   explicit AdamW(const AdamOptions &options = {})
-      : KnownOptimizer(AdamWOptions{options}) {}
+      : BuiltInOptimizer(AdamWOptions{options}) {}
   /// AdamW(1e-4), or AdamW(1e-4, 0.01) with another weight decay.
   template <typename = void>
   explicit AdamW(const Hyperparameter &learning_rate,
@@ -202,9 +202,9 @@ struct AdagradOptions {
 
 /// Adagrad (Duchi, Hazan and Singer, 2011):
 ///   a = a + g^2;  w -= learning_rate g / sqrt(a + epsilon)
-class Adagrad : public KnownOptimizer<AdagradOptions> {
+class Adagrad : public BuiltInOptimizer<AdagradOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Adadelta, by the names of its formula.
@@ -237,9 +237,9 @@ struct AdadeltaOptions {
 /// Adadelta (Zeiler, 2012):
 ///   a = rho a + (1 - rho) g^2;  d = sqrt(b + epsilon) / sqrt(a + epsilon) g
 ///   b = rho b + (1 - rho) d^2;  w -= learning_rate d
-class Adadelta : public KnownOptimizer<AdadeltaOptions> {
+class Adadelta : public BuiltInOptimizer<AdadeltaOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of RMSprop, by the names of its formula.
@@ -288,9 +288,9 @@ struct RMSpropOptions {
 ///   v = rho v + (1 - rho) g^2;  d = learning_rate g / sqrt(v + epsilon)
 ///   w -= d; with momentum: p = momentum p + d;  w -= p
 ///   (centered: a = rho a + (1 - rho) g, and v - |a|^2 stands for v in d)
-class RMSprop : public KnownOptimizer<RMSpropOptions> {
+class RMSprop : public BuiltInOptimizer<RMSpropOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Adamax, by the names of its formula.
@@ -324,9 +324,9 @@ struct AdamaxOptions {
 /// Adamax (Kingma and Ba, 2014):
 ///   m = beta_1 m + (1 - beta_1) g;  u = max(beta_2 u, |g|)
 ///   w -= learning_rate m / ((1 - beta_1^t) (u + epsilon))
-class Adamax : public KnownOptimizer<AdamaxOptions> {
+class Adamax : public BuiltInOptimizer<AdamaxOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Nadam, by the names of its formula.
@@ -369,9 +369,9 @@ struct NadamOptions {
 ///   w -= learning_rate (u_{t+1} m / (1 - u_1 ... u_{t+1}) +
 ///        (1 - u_t) g / (1 - u_1 ... u_t)) /
 ///        (sqrt(v / (1 - beta_2^t)) + epsilon)
-class Nadam : public KnownOptimizer<NadamOptions> {
+class Nadam : public BuiltInOptimizer<NadamOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Ftrl, by the names of its formula.
@@ -433,9 +433,9 @@ struct FtrlOptions {
 ///   w = (clip(z, -l1, l1) - z) /
 ///       (n^p / learning_rate + 2 (l2 + beta / (2 learning_rate)))
 /// Refuses complex variables, and a positive learning_rate_power.
-class Ftrl : public KnownOptimizer<FtrlOptions> {
+class Ftrl : public BuiltInOptimizer<FtrlOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Lion, by the names of its formula.
@@ -463,9 +463,9 @@ struct LionOptions {
 /// Lion (Chen et al., 2023):
 ///   w -= learning_rate sign(beta_1 m + (1 - beta_1) g)
 ///   m = beta_2 m + (1 - beta_2) g
-class Lion : public KnownOptimizer<LionOptions> {
+class Lion : public BuiltInOptimizer<LionOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of LAMB, by the names of its formula.
@@ -499,9 +499,9 @@ struct LAMBOptions {
 
 /// LAMB (You et al., 2019), where d is Adam's step of rate 1:
 ///   w -= learning_rate |w| / |d| d   (1 for |w| / |d| where either is 0)
-class LAMB : public KnownOptimizer<LAMBOptions> {
+class LAMB : public BuiltInOptimizer<LAMBOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Adafactor, by the names of its formula.
@@ -569,9 +569,9 @@ struct AdafactorOptions {
 /// and of columns (over the one before), r and c:
 ///   v = r c / mean(r);  d = g / sqrt(v);  d = d / max(1, rms(d) / threshold)
 ///   w -= max(epsilon_2, rms(w)) min(learning_rate, 1 / sqrt(t)) d
-class Adafactor : public KnownOptimizer<AdafactorOptions> {
+class Adafactor : public BuiltInOptimizer<AdafactorOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// The numbers of Muon, by the names of its formula.
@@ -655,15 +655,15 @@ struct MuonOptions {
 ///   m = momentum m + g;  x = (g + momentum m) / |g + momentum m|
 ///   ns_steps times: a = x x^T;  x = muon_a x + (muon_b a + muon_c a a) x
 ///   w -= learning_rate rms_rate sqrt(max(n, k)) x
-class Muon : public KnownOptimizer<MuonOptions> {
+class Muon : public BuiltInOptimizer<MuonOptions> {
 public:
-  using KnownOptimizer::KnownOptimizer;
+  using BuiltInOptimizer::BuiltInOptimizer;
 };
 
 /// A list of types.
 template <typename... Types> struct TypeList {};
 /// The optimizers that `get` and Optimizer::from_config know by name.
-using KnownOptimizers =
+using BuiltInOptimizers =
     TypeList<SGD, Adam, AdamW, Adagrad, Adadelta, RMSprop, Adamax, Nadam, Ftrl,
              Lion, LAMB, Adafactor, Muon>;
 

@@ -84,10 +84,11 @@ public:
     std::optional<Fewer> fewer;
   };
   /// Compares another rank's note with this rank's calls. Names are those of
-  /// ranks; `ownFirst`: which one the message names first. Fails where it is no
-  /// note.
-  Result<Comparison> compare(std::string_view note, const std::string &ownName,
-                             const std::string &otherName, bool ownFirst) const;
+  /// ranks; `firstHere`: which one the message names first. Fails where it is
+  /// no note.
+  Result<Comparison> compare(std::string_view note, const std::string &nameHere,
+                             const std::string &otherName,
+                             bool firstHere) const;
   uint64_t calls() const;
   /// Returns whether there was none, in the order or out of it.
   bool isEmpty() const;

@@ -23,7 +23,7 @@ public:
                     std::weak_ptr<KeyValueStore> store, std::string prefix,
                     std::shared_ptr<Communicator> communicator = nullptr,
                     int64_t onThisHost = 1);
-  int64_t rank() const { return ownRank; }
+  int64_t rank() const { return thisRank; }
   int64_t size() const { return count; }
   const std::shared_ptr<Communicator> &communicator() const {
     return connection;
@@ -37,7 +37,7 @@ public:
   std::shared_ptr<KeyValueStore> part(const std::string &name);
 
 private:
-  const int64_t ownRank, count;
+  const int64_t thisRank, count;
   const std::weak_ptr<KeyValueStore> store;
   const std::string prefix;
   const std::shared_ptr<Communicator> connection;

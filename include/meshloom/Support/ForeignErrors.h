@@ -11,7 +11,8 @@ namespace meshloom::detail {
 /// body(). An exception that is not a meshloom::Error becomes the one that
 /// Error::of gives, and its text begins with `context`, such as
 /// "[restore] 'checkpoints/ckpt-3'".
-template <typename F> auto withOwnErrors(const std::string &context, F &&body) {
+template <typename F>
+auto withDTensorErrors(const std::string &context, F &&body) {
   try {
     return body();
   } catch (const Error &) {

@@ -317,8 +317,8 @@ Tensor stackPlaces(const Tensor &x, const std::string &axis,
   return joined(op, expand_dims(local, 0, where), along, 0, false, where);
 }
 
-Tensor ownPlace(const Tensor &stack, const std::string &axis,
-                const std::vector<int64_t> &rows, const Where &where) {
+Tensor localPlace(const Tensor &stack, const std::string &axis,
+                  const std::vector<int64_t> &rows, const Where &where) {
   constexpr std::string_view op = "replica";
   const MappedAxis &along = axisNamed(axis, op, where);
   Tensor local =

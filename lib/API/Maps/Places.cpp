@@ -179,8 +179,8 @@ PlaceResults traceMap(Trace &trace, const PlaceMap &map, const PlaceBody &body,
     PlaceResults results{lanes::laneBuilderFor(draft), {}};
     std::string why;
     lanes::VectoriserHooks hooks;
-    hooks.caseMade = [&](dtensor::CaseOp mappedCase,
-                         const lanes::LaneBuilder &b) {
+    hooks.caseCreated = [&](dtensor::CaseOp mappedCase,
+                            const lanes::LaneBuilder &b) {
       mapCustomGradient(mappedCase, b);
     };
     hooks.variableName = [&](Value variable) {

@@ -283,15 +283,15 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
   if (std::isnan(order))
     fail(op, "expected an order that is a number, got nan", &loc);
   std::vector<int64_t> dims;
-  Shape keptShape = x.shape();
+  Shape keepDimsShape = x.shape();
   for (int64_t dim = 0; dim < x.rank(); ++dim)
     if (!axis || dim == axisOf(*axis, x.rank(), op, loc)) {
       dims.push_back(dim);
-      keptShape[size_t(dim)] = 1;
+      keepDimsShape[size_t(dim)] = 1;
     }
   if (axis)
     axisOf(*axis, x.rank(), op, loc);
-  if (std::isinf(order) && elementCount(keptShape) != 0 &&
+  if (std::isinf(order) && elementCount(keepDimsShape) != 0 &&
       elementCount(x.shape()) == 0)
     fail(op,
          fmt::format("expected elements for the norm of order {}, got {}",
@@ -300,11 +300,11 @@ Tensor vector_norm(const Tensor &x, double order, std::optional<int64_t> axis,
   return matrixOp(
       op, {x}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands, double order,
-         ArrayRef<int64_t> dims, bool keepdims, const Shape &keptShape) {
+         ArrayRef<int64_t> dims, bool keepdims, const Shape &keepDimsShape) {
         Value norm = vectorNorm(e, operands[0], order, dims);
-        return keepdims ? e.reshape(norm, keptShape) : norm;
+        return keepdims ? e.reshape(norm, keepDimsShape) : norm;
       },
-      order, dims, keepdims, keptShape);
+      order, dims, keepdims, keepDimsShape);
 }
 
 Tensor norm(const Tensor &x, Where loc) {
@@ -317,12 +317,12 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
   expectMatrices(a, /*square=*/false, "matrix_norm", loc);
   if (order != MatrixNorm::Frobenius)
     expectElements(a, "matrix_norm", loc);
-  Shape keptShape = a.shape();
-  keptShape.end()[-1] = keptShape.end()[-2] = 1;
+  Shape keepDimsShape = a.shape();
+  keepDimsShape.end()[-1] = keepDimsShape.end()[-2] = 1;
   return matrixOp(
       "matrix_norm", {a}, loc,
       [](Emitter &e, MatrixBuilder &, ArrayRef<Value> operands,
-         MatrixNorm order, bool keepdims, const Shape &keptShape) {
+         MatrixNorm order, bool keepdims, const Shape &keepDimsShape) {
         Value x = operands[0];
         const int64_t rank = int64_t(e.shape(x).size());
         auto bySingularValues = [&](ReduceKind kind) {
@@ -361,9 +361,9 @@ Tensor matrix_norm(const Tensor &a, MatrixNorm order, bool keepdims,
           norm = bySums(rank - 1, ReduceKind::Min);
           break;
         }
-        return keepdims ? e.reshape(norm, keptShape) : norm;
+        return keepdims ? e.reshape(norm, keepDimsShape) : norm;
       },
-      order, keepdims, keptShape);
+      order, keepdims, keepDimsShape);
 }
 
 } // namespace meshloom::linalg

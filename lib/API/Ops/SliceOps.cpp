@@ -286,8 +286,8 @@ Tensor valueFor(const Tensor &x, const Selection &to, const TensorLike &value,
 
 /// Writes `value`, in falling order where a cut has it so, into the cuts that
 /// are known: its extents are their counts.
-Tensor writeKnown(const Tensor &x, const std::vector<Cut> &cuts, Tensor value,
-                  bool adds, Where loc) {
+Tensor writeStatic(const Tensor &x, const std::vector<Cut> &cuts, Tensor value,
+                   bool adds, Where loc) {
   List reversed;
   std::vector<PadDim> padding;
   std::vector<TensorLike> starts;
@@ -347,7 +347,7 @@ Tensor write(const Tensor &x, const std::vector<Index> &indices,
 
   Tensor changed;
   if (!to.gathered) {
-    changed = writeKnown(part, cuts, value, adds, loc);
+    changed = writeStatic(part, cuts, value, adds, loc);
   } else {
     // In front: [gathered, others]; the updates: [indices..., others].
     const int64_t dim = int64_t(*to.gathered);
@@ -378,7 +378,7 @@ Tensor write(const Tensor &x, const std::vector<Index> &indices,
         adds ? broadcast_to(cast(tensor(0, loc), x.dtype(), loc), rows, loc)
              : take(source, inRange(wrapped, part.shape()[size_t(dim)], loc), 0,
                     loc);
-    updates = writeKnown(before, inRows, updates, false, loc);
+    updates = writeStatic(before, inRows, updates, false, loc);
     wrapped = expand_dims(wrapped, -1, loc);
     changed = adds ? tensor_scatter_nd_add(source, wrapped, updates, loc)
                    : tensor_scatter_nd_update(source, wrapped, updates, loc);

@@ -94,12 +94,12 @@ Tensor median(const Tensor &x, const Axis &axis, bool keepdims, Where loc) {
   Tensor last = element(count - 1);
   middle = where({not_equal({last, loc}, {last, loc}), loc}, {last, loc},
                  {middle, loc});
-  Shape keptShape = x.shape();
-  for (size_t d = 0; d < keptShape.size(); ++d)
+  Shape keepDimsShape = x.shape();
+  for (size_t d = 0; d < keepDimsShape.size(); ++d)
     if (axis.all || int64_t(d) == dim)
-      keptShape[d] = 1;
+      keepDimsShape[d] = 1;
   if (keepdims)
-    return reshape(middle, keptShape, loc);
+    return reshape(middle, keepDimsShape, loc);
   return axis.all ? reshape(middle, {}, loc) : squeeze(middle, dim, loc);
 }
 
@@ -269,10 +269,10 @@ Tensor quantileOf(std::string_view op, const Tensor &x, const TensorLike &q,
   result = where({is_nan(last, loc), loc}, {last, loc}, {result, loc});
   if (!keepdims)
     return result;
-  Shape keptShape = part.shape();
+  Shape keepDimsShape = part.shape();
   for (int64_t d = 0; d < x.rank(); ++d)
-    keptShape.push_back(axis.all || d == dim ? 1 : x.shape()[size_t(d)]);
-  return reshape(result, keptShape, loc);
+    keepDimsShape.push_back(axis.all || d == dim ? 1 : x.shape()[size_t(d)]);
+  return reshape(result, keepDimsShape, loc);
 }
 
 } // namespace

@@ -479,7 +479,7 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
 void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
   const std::string context =
       fmt::format("[write_tensor_folder] '{}'", path.string());
-  meshloom::detail::withOwnErrors(
+  meshloom::detail::withDTensorErrors(
       context, [&] { writeFolder(path, contents, context); });
 }
 

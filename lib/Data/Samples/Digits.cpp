@@ -184,7 +184,7 @@ Digits make_digits(int64_t n, uint64_t seed) {
   if (n < 0)
     Error(context).raise();
   Digits digits;
-  meshloom::detail::withOwnErrors(context, [&] {
+  meshloom::detail::withDTensorErrors(context, [&] {
     if (n > std::numeric_limits<int64_t>::max() / pixels)
       throw std::bad_alloc();
     digits.images.resize(size_t(n * pixels));

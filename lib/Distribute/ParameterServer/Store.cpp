@@ -169,11 +169,11 @@ void Store::update(const std::shared_ptr<const TracedFunction> &function,
     out.put(uint64_t(compiled->parts.arguments.size()));
     size_t next = 0;
     for (const FunctionParts::Argument &argument : compiled->parts.arguments)
-      if (argument.kind == Kind::Given) {
+      if (argument.kind == Kind::Explicit) {
         out.put(uint64_t(0));
         out.put(operands[next++]);
       } else {
-        putKnown(out, argument);
+        putFixed(out, argument);
       }
     return out.finish();
   };
@@ -347,7 +347,7 @@ void Store::loadUpdates(const Program &program, bool again) const {
   }
 }
 
-void Store::putKnown(MessageWriter &out,
+void Store::putFixed(MessageWriter &out,
                      const FunctionParts::Argument &argument) const {
   if (argument.kind == Kind::Variable) {
     out.put(uint64_t(1));
@@ -412,7 +412,7 @@ void Store::putWork(MessageWriter &out, const Program &program,
       out.put(place.number);
       continue;
     }
-    if (argument.kind == Kind::Given) {
+    if (argument.kind == Kind::Explicit) {
       const Tensor &input = call.inputs[next++];
       if (const auto element = placeOf(input, taken)) {
         out.put(uint64_t(2));
@@ -436,11 +436,11 @@ void Store::putWork(MessageWriter &out, const Program &program,
     out.put(update->hash);
     out.put(uint64_t(update->parts.arguments.size()));
     for (const FunctionParts::Argument &argument : update->parts.arguments)
-      if (argument.kind == Kind::Given) {
+      if (argument.kind == Kind::Explicit) {
         out.put(uint64_t(2));
         out.put(result++);
       } else {
-        putKnown(out, argument);
+        putFixed(out, argument);
       }
   }
 }

@@ -102,7 +102,7 @@ private:
                std::span<const TakenElement> taken) const;
   [[noreturn]] void fail(uint64_t server, const grpc::Status &status) const;
   /// Appends an argument of an update that is known here.
-  void putKnown(MessageWriter &out,
+  void putFixed(MessageWriter &out,
                 const FunctionParts::Argument &argument) const;
 
   const Partitioner partitioner;

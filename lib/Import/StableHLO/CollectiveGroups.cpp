@@ -97,7 +97,7 @@ Groups::of(Importer &im, Attribute attribute,
     auto axes = im.shardings.groupAxes(im.b.getLoc(), named);
     if (failed(axes))
       return failure();
-    if (im.shardings.ownOrder(named.getMesh()) != im.manualOrder)
+    if (im.shardings.declaredOrder(named.getMesh()) != im.manualOrder)
       return im.error("the groups are axes of a mesh that numbers its devices "
                       "in another order than that of the manual computation");
     for (unsigned axis : *axes)

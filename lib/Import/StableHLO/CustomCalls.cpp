@@ -168,7 +168,7 @@ static Imported importFullToShard(Importer &im, Call op) {
   if (failed(checkCounts(im, op, 1, 1)))
     return failure();
   Value source = op.getInputs()[0];
-  if (im.shardings.haveOwnOrders())
+  if (im.shardings.haveDeclaredOrders())
     return im.error("SPMDFullToShardShape is not supported where the program's "
                     "meshes number the devices in orders that have no common "
                     "refinement");

@@ -67,22 +67,22 @@ bool Shardings::takeFirstOrder() {
     if (order.empty())
       llvm::append_range(order, llvm::seq<int64_t>(0, deviceCount(source)));
     source.deviceIds = some.back().deviceIds;
-    ownOrders[i] = std::move(order);
+    declaredOrders[i] = std::move(order);
     found = true;
   }
   return found;
 }
 
-ArrayRef<int64_t> Shardings::ownOrder(Attribute meshOrRef) const {
-  auto which = knownMesh(meshOrRef);
-  auto order = which ? ownOrders.find(*which) : ownOrders.end();
-  return order == ownOrders.end() ? ArrayRef<int64_t>()
-                                  : ArrayRef<int64_t>(order->second);
+ArrayRef<int64_t> Shardings::declaredOrder(Attribute meshOrRef) const {
+  auto which = indexIfDeclared(meshOrRef);
+  auto order = which ? declaredOrders.find(*which) : declaredOrders.end();
+  return order == declaredOrders.end() ? ArrayRef<int64_t>()
+                                       : ArrayRef<int64_t>(order->second);
 }
 
 std::vector<std::string> Shardings::notesOnOrders() const {
   std::vector<std::string> notes;
-  for (const auto &[which, order] : ownOrders) {
+  for (const auto &[which, order] : declaredOrders) {
     auto first = llvm::find_if(
         sources, [](const SourceMesh &mesh) { return deviceCount(mesh) > 1; });
     std::string ids;

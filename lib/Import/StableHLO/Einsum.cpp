@@ -152,10 +152,10 @@ private:
         lhsLeft += letter;
         continue;
       }
-      bool isKept = result.find(letter) != std::string::npos;
-      (isKept ? lhsBatching : lhsContracting).push_back(int64_t(dim));
-      (isKept ? rhsBatching : rhsContracting).push_back(int64_t(other));
-      batch += isKept ? std::string(1, letter) : "";
+      bool isInResult = result.find(letter) != std::string::npos;
+      (isInResult ? lhsBatching : lhsContracting).push_back(int64_t(dim));
+      (isInResult ? rhsBatching : rhsContracting).push_back(int64_t(other));
+      batch += isInResult ? std::string(1, letter) : "";
     }
     for (char letter : rhs.letters)
       if (lhs.letters.find(letter) == std::string::npos)

@@ -413,12 +413,12 @@ static LogicalResult importPrepared(ModuleOp module, int64_t size) {
     mesh.erase();
   for (FuncOp func : imported)
     module.push_back(func);
-  SmallVector<NamedAttribute> ownAttributes;
+  SmallVector<NamedAttribute> functionAttributes;
   for (NamedAttribute attribute : module->getDiscardableAttrs())
     if (attribute.getName().getValue().starts_with("dtensor."))
-      ownAttributes.push_back(attribute);
+      functionAttributes.push_back(attribute);
   module->setDiscardableAttrs(
-      DictionaryAttr::get(module.getContext(), ownAttributes));
+      DictionaryAttr::get(module.getContext(), functionAttributes));
   module->setAttr(dtensor::DTensorDialect::meshAttrName, shardings->getMesh());
   module->setAttr(dtensor::openSignatureAttr,
                   mlir::UnitAttr::get(module.getContext()));

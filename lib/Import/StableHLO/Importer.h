@@ -152,7 +152,7 @@ public:
   /// The axes that enclosing manual computations are manual over.
   SmallVector<unsigned> manualAxes;
   /// How the mesh of the manual computation around numbers its devices, where
-  /// the values are laid out in another order (Shardings::ownOrder); else
+  /// the values are laid out in another order (Shardings::declaredOrder); else
   /// empty.
   ArrayRef<int64_t> manualOrder;
   /// The number of the device at a position of the mesh, and back.

@@ -143,7 +143,7 @@ static Imported importManualComputation(Importer &im,
   ArrayRef<int64_t> order;
   for (sdy::TensorShardingAttr sharding : shardings)
     if (order.empty())
-      order = im.shardings.ownOrder(sharding.getMeshOrRef());
+      order = im.shardings.declaredOrder(sharding.getMeshOrRef());
   if (!im.manualAxes.empty() && order != im.manualOrder)
     return im.error("this manual computation in another one is over a mesh "
                     "that numbers its devices in another order");

@@ -89,7 +89,7 @@ static SourceMesh sourceOf(sdy::MeshAttr mesh, std::string name) {
   return result;
 }
 
-std::optional<size_t> Shardings::knownMesh(Attribute meshOrRef) const {
+std::optional<size_t> Shardings::indexIfDeclared(Attribute meshOrRef) const {
   if (auto symbol = dyn_cast<mlir::FlatSymbolRefAttr>(meshOrRef)) {
     auto entry = named.find(symbol.getValue().str());
     return entry == named.end() ? std::nullopt : std::optional(entry->second);
@@ -99,7 +99,7 @@ std::optional<size_t> Shardings::knownMesh(Attribute meshOrRef) const {
 }
 
 FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
-  if (auto number = knownMesh(meshOrRef))
+  if (auto number = indexIfDeclared(meshOrRef))
     return *number;
   if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
     return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
@@ -468,7 +468,7 @@ ValueSharding Shardings::ofShardy(sdy::TensorShardingAttr sharding,
   ValueSharding result;
   std::optional<size_t> which;
   if (!isEmptyMesh(sharding.getMeshOrRef(), nullptr))
-    which = knownMesh(sharding.getMeshOrRef());
+    which = indexIfDeclared(sharding.getMeshOrRef());
   if (which == SIZE_MAX)
     which.reset();
   result.onlyDevice = onlyDeviceOf(which);
@@ -560,7 +560,8 @@ std::optional<Layout> Shardings::written(Attribute attribute) const {
       llvm::any_of(sharding.getDimShardings(),
                    [](auto dim) { return !dim.getIsClosed(); }))
     return std::nullopt;
-  auto which = sharding ? knownMesh(sharding.getMeshOrRef()) : std::nullopt;
+  auto which =
+      sharding ? indexIfDeclared(sharding.getMeshOrRef()) : std::nullopt;
   if (!which || *which == SIZE_MAX || !unification->isAligned(*which))
     return std::nullopt;
   // An axis that is named in parts is listed in them.
@@ -625,7 +626,7 @@ Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
   SmallVector<unsigned> result;
   std::optional<size_t> which;
   for (sdy::TensorShardingAttr sharding : shardings)
-    if (auto number = knownMesh(sharding.getMeshOrRef());
+    if (auto number = indexIfDeclared(sharding.getMeshOrRef());
         number && *number != SIZE_MAX)
       which = number;
   // Without operands and results, the mesh is the only one.
@@ -650,7 +651,7 @@ Shardings::manualAxes(Location loc, sdy::ManualAxesAttr axes,
 FailureOr<SmallVector<unsigned>>
 Shardings::groupAxes(Location loc,
                      stablehlo::ReplicaGroupMeshAxesAttr groups) const {
-  std::optional<size_t> which = knownMesh(groups.getMesh());
+  std::optional<size_t> which = indexIfDeclared(groups.getMesh());
   if (!which)
     return mlir::emitError(loc) << "there is no mesh " << groups.getMesh();
   if (*which == SIZE_MAX && groups.getAxes().empty())

@@ -66,8 +66,8 @@ public:
   /// How a mesh numbers its devices, where that is an order for which there is
   /// no layout on getMesh(); else empty. A value over such a mesh is laid out
   /// in the order of the program's first one.
-  ArrayRef<int64_t> ownOrder(Attribute meshOrRef) const;
-  bool haveOwnOrders() const { return !ownOrders.empty(); }
+  ArrayRef<int64_t> declaredOrder(Attribute meshOrRef) const;
+  bool haveDeclaredOrders() const { return !declaredOrders.empty(); }
   /// A sentence about each such mesh.
   std::vector<std::string> notesOnOrders() const;
   /// Axes of a manual computation with shardings of `shardings`.
@@ -92,7 +92,7 @@ private:
   /// The device of a mesh that has one, where the program has more.
   std::optional<int64_t> onlyDeviceOf(std::optional<size_t> mesh) const;
   bool hasSeveralDevices() const;
-  std::optional<size_t> knownMesh(Attribute meshOrRef) const;
+  std::optional<size_t> indexIfDeclared(Attribute meshOrRef) const;
   LogicalResult addAxis(Location loc, size_t which, StringRef name,
                         int64_t before, int64_t size);
   LogicalResult unify();
@@ -105,10 +105,11 @@ private:
 
   std::vector<SourceMesh> sources;
   SmallVector<Location> sourceLocs;
-  std::map<size_t, std::vector<int64_t>> ownOrders; ///< see ownOrder()
-  std::map<std::string, size_t> named;              ///< @mesh
-  DenseMap<Attribute, size_t> inlined;              ///< meshes written out
-  std::map<std::string, size_t> gspmd;              ///< by text
+  std::map<size_t, std::vector<int64_t>>
+      declaredOrders;                  ///< see declaredOrder()
+  std::map<std::string, size_t> named; ///< @mesh
+  DenseMap<Attribute, size_t> inlined; ///< meshes written out
+  std::map<std::string, size_t> gspmd; ///< by text
   std::map<std::string, GspmdSharding> gspmdParsed;
   std::vector<AxisUse> uses;
   SmallVector<Location> useLocs;

@@ -173,22 +173,22 @@ void LayoutState::countAll(unsigned op, unsigned operand, const Demand &demand,
 
 void LayoutState::update(unsigned op, Record *record) {
   const IndexList &operands = graph.ops[op].operands;
-  demandsOf(op, madeDemands);
+  demandsOf(op, newDemands);
   std::vector<Demand> &had = demands[op];
   if (had.empty()) {
     for (unsigned i = 0; i < operands.size(); ++i)
-      countAll(op, i, madeDemands[i], 1);
-    had = madeDemands;
+      countAll(op, i, newDemands[i], 1);
+    had = newDemands;
     return;
   }
   for (unsigned i = 0; i < operands.size(); ++i) {
-    if (had[i] == madeDemands[i])
+    if (had[i] == newDemands[i])
       continue;
     countAll(op, i, had[i], -1);
-    countAll(op, i, madeDemands[i], 1);
+    countAll(op, i, newDemands[i], 1);
     if (record)
       record->demands.push_back({op, i, had[i]});
-    had[i] = madeDemands[i];
+    had[i] = newDemands[i];
   }
 }
 

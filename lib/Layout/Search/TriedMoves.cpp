@@ -31,14 +31,14 @@ void TriedMoves::Costs::set(uint64_t key, Cost cost) {
   slots[place] = {key, cost};
 }
 
-uint64_t TriedMoves::key(const Known &tried, unsigned value) const {
+uint64_t TriedMoves::key(const TriedMove &tried, unsigned value) const {
   return (mixed(tried.number << 32 | value) ^ state.stateOf(value)) *
              0x9e3779b97f4a7c15u |
          1;
 }
 
 /// Returns a lower bound of the total cost, as far as it is known.
-Cost TriedMoves::atLeast(unsigned cluster, const Known &tried) const {
+Cost TriedMoves::atLeast(unsigned cluster, const TriedMove &tried) const {
   Cost cost =
       state.total().cost - state.workCost(cluster) + tried.work + tried.others;
   for (unsigned value : tried.values) {
@@ -52,7 +52,7 @@ Cost TriedMoves::atLeast(unsigned cluster, const Known &tried) const {
 std::optional<TriedMoves::Outcome>
 TriedMoves::outcome(unsigned cluster, const Change &move, Cost most) {
   auto [entry, isNew] = moves.try_emplace({&move, state.layoutsOf(cluster)});
-  Known &tried = entry->second;
+  TriedMove &tried = entry->second;
   if (isNew)
     tried.number = moves.size();
   else if (!tried.values.empty() && atLeast(cluster, tried) > most) {

@@ -43,7 +43,7 @@ public:
 
 private:
   /// A move of a cluster that is laid out in one way.
-  struct Known {
+  struct TriedMove {
     uint64_t number = 0;
     std::vector<unsigned> values; ///< that it touches
     Cost work = 0;   ///< the cluster's own, the least that was seen
@@ -79,11 +79,11 @@ private:
     size_t used = 0;
   };
 
-  uint64_t key(const Known &tried, unsigned value) const;
-  Cost atLeast(unsigned cluster, const Known &tried) const;
+  uint64_t key(const TriedMove &tried, unsigned value) const;
+  Cost atLeast(unsigned cluster, const TriedMove &tried) const;
 
   LayoutState &state;
-  std::unordered_map<Place, Known, PlaceHash> moves;
+  std::unordered_map<Place, TriedMove, PlaceHash> moves;
   Costs costs;
 
   std::vector<Cost> after; ///< scratch: of the values that a move touched

@@ -52,7 +52,7 @@ public:
                          maxOutputDims, settings.output_shape.size()));
     expectRate("a rate of dropout", settings.dropout);
     seedFrom(settings.seed);
-    LayerImpl::State::of(*this).hasOwnMask = true;
+    LayerImpl::State::of(*this).computesMask = true;
     if (heads % groups != 0)
       refuse(fmt::format("expected num_key_value_heads that divide num_heads, "
                          "got {} and {}",
@@ -411,7 +411,7 @@ public:
                          isAdditive ? "left out" : "'dot' or 'concat'",
                          settings.score_mode));
     seedFrom(settings.seed);
-    LayerImpl::State::of(*this).hasOwnMask = true;
+    LayerImpl::State::of(*this).computesMask = true;
   }
   AttentionImpl(bool isAdditive, const nn::Config &config)
       : AttentionImpl(isAdditive, read(config)) {}

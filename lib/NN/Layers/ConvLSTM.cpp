@@ -117,16 +117,16 @@ public:
     ofState.back() = filters;
     const States states =
         firstStates(inputs, {{"state_h", ofState}, {"state_c", ofState}});
-    Tensor keptOfState; // what h's convolution is of: h times this
+    Tensor maskedState; // what h's convolution is of: h times this
     if (*options.training && settings.recurrent_dropout > 0)
-      keptOfState =
+      maskedState =
           dropping(states[0].shape(), x.dtype(), settings.recurrent_dropout);
     const Tensor weights = recurrent;
     States results = goOver(
         reshape(projected, apart), maskOf(options.mask, x), states, 0, true,
         [&](const Tensor &projectedStep, const States &now) {
           const Tensor h =
-              keptOfState.defined() ? now[0] * keptOfState : now[0];
+              maskedState.defined() ? now[0] * maskedState : now[0];
           States next = lstmStates(
               projectedStep + convolution(h, weights, {.padding = "SAME"}),
               now[1], settings.recurrent_activation, settings.activation);

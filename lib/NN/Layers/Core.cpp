@@ -68,7 +68,7 @@ public:
       y = y + bias;
     return settings.activation ? settings.activation(y) : y;
   }
-  Kernel &ownKernel() override { return kernel; }
+  Kernel &kernelOfLayer() override { return kernel; }
   std::vector<int64_t> scaledDims() const override { return {0}; }
 
   const int64_t units;
@@ -119,7 +119,7 @@ public:
   }
 
 private:
-  Kernel &ownKernel() override { return table; }
+  Kernel &kernelOfLayer() override { return table; }
   bool isProduct() const override { return false; }
   std::vector<int64_t> scaledDims() const override { return {1}; }
 

@@ -167,7 +167,7 @@ public:
     return settings.activation ? settings.activation(y) : y;
   }
 
-  Kernel &ownKernel() override { return kernel; }
+  Kernel &kernelOfLayer() override { return kernel; }
   std::vector<int64_t> scaledDims() const override {
     std::vector<int64_t> dims;
     for (size_t i = 0; i < equation.kernel.size(); ++i)

@@ -299,15 +299,16 @@ void enable_lora(const Layer &layer, int64_t rank, LoraOptions options,
   detail::atLine(where, [&] {
     for (KernelOwner *owner : ownersIn(layer, "enable_lora", kernelLayers,
                                        [](KernelOwner &) { return true; }))
-      owner->ownKernel().enableLora(rank, options);
+      owner->kernelOfLayer().enableLora(rank, options);
   });
 }
 void merge_lora(const Layer &layer, Where where) {
   detail::atLine(where, [&] {
-    for (KernelOwner *owner : ownersIn(
-             layer, "merge_lora", "a layer with LoRA",
-             [](KernelOwner &owner) { return owner.ownKernel().hasLora(); }))
-      owner->ownKernel().mergeLora();
+    for (KernelOwner *owner : ownersIn(layer, "merge_lora", "a layer with LoRA",
+                                       [](KernelOwner &owner) {
+                                         return owner.kernelOfLayer().hasLora();
+                                       }))
+      owner->kernelOfLayer().mergeLora();
   });
 }
 static void quantizeTo(const Layer &layer, const std::string &mode) {
@@ -323,7 +324,7 @@ static void quantizeTo(const Layer &layer, const std::string &mode) {
           : ownersIn(layer, "quantize", "a Dense or EinsumDense layer",
                      [](KernelOwner &owner) { return owner.isProduct(); });
   for (KernelOwner *owner : owners)
-    owner->ownKernel().quantize(mode, owner->scaledDims());
+    owner->kernelOfLayer().quantize(mode, owner->scaledDims());
 }
 void quantize(const Layer &layer, const std::string &mode, Where where) {
   detail::atLine(where, [&] { quantizeTo(layer, mode); });

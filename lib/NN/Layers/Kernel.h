@@ -83,7 +83,7 @@ private:
 class KernelOwner {
 public:
   virtual ~KernelOwner() = default;
-  virtual Kernel &ownKernel() = 0;
+  virtual Kernel &kernelOfLayer() = 0;
   /// See Rule::kernelDims.
   virtual std::vector<int64_t> scaledDims() const = 0;
   /// Returns whether the kernel is multiplied by inputs, and not looked up.

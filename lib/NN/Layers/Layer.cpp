@@ -158,7 +158,7 @@ std::vector<Tensor> inComputeType(const LayerImpl::State &state,
                                   std::vector<Tensor> inputs) {
   const DType type = state.options.policy->compute_dtype();
   const bool casts =
-      type != DType::F32 || state.hasOwnPolicy ||
+      type != DType::F32 || state.policyIsExplicit ||
       std::ranges::any_of(state.weights, [](const LayerImpl::State::Weight &w) {
         return w.isWeight && w.variable.dtype() == DType::F32;
       });
@@ -281,7 +281,7 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
   masks.reserve(xs.size());
   for (const Tensor &x : xs)
     masks.push_back(get_mask(x));
-  if (!state.hasOwnMask) {
+  if (!state.computesMask) {
     if (!forwarded.mask.defined())
       forwarded.mask = masks.front();
     masks.front() = forwarded.mask;
@@ -452,8 +452,8 @@ LayerImpl::LayerImpl(std::string class_name, std::string name,
   state->className = std::move(class_name);
   state->trainable = options.trainable;
   state->options = std::move(options);
-  state->hasOwnPolicy = state->options.policy.has_value();
-  if (!state->hasOwnPolicy)
+  state->policyIsExplicit = state->options.policy.has_value();
+  if (!state->policyIsExplicit)
     state->options.policy = mixed_precision::policy();
   state->mesh = get_default_mesh();
   state->seed = drawSeed();

@@ -34,7 +34,7 @@ struct LayerImpl::State {
   bool isModel = false;
   /// CallOptions::mask of its calls says more than which positions of the first
   /// input count: where not given it is not that input's.
-  bool hasOwnMask = false;
+  bool computesMask = false;
   /// It keeps the variables that are made in its calls: layers in them need not
   /// be told to be its parts.
   bool keepsVariables = false;
@@ -60,7 +60,7 @@ struct LayerImpl::State {
   std::recursive_mutex mutex;
   std::vector<Tensor> added; ///< losses of the last call
   /// The policy is the layer's own, not what it was made under.
-  bool hasOwnPolicy = false;
+  bool policyIsExplicit = false;
 
   static State &of(const LayerImpl &impl) { return *impl.state; }
   static DVariable addWeight(LayerImpl &impl, const std::string &name,
@@ -74,7 +74,7 @@ struct LayerImpl::State {
   static State &of(const Layer &layer) { return of(layer.implementation()); }
   /// Makes `layer` a part that is called `name` here, or as it is called
   /// itself, with a number where that is taken.
-  void adopt(const Layer &layer, std::string name, bool isOwnName);
+  void adopt(const Layer &layer, std::string name, bool isExplicitName);
 };
 
 namespace detail {

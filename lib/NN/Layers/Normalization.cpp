@@ -54,7 +54,7 @@ protected:
                                .constraint = o.beta_constraint});
   }
   /// The size of a dim, which must be known.
-  int64_t knownSize(const Shape &input, int64_t axis) const {
+  int64_t staticSize(const Shape &input, int64_t axis) const {
     const int64_t rank = int64_t(input.size());
     if (axis < -rank || axis >= rank ||
         input[size_t(axis < 0 ? axis + rank : axis)] < 0)
@@ -148,7 +148,7 @@ public:
   }
 
   void build(const Shape &input) override {
-    const int64_t features = knownSize(input, settings.axis);
+    const int64_t features = staticSize(input, settings.axis);
     addAffine({features});
     movingMean = add_weight(
         "moving_mean", {features},

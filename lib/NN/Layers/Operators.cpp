@@ -43,7 +43,7 @@ public:
     tensor = cast(meshloom::tensor(values, entry->at("shape").as_ints()),
                   dtypeOf(entry->at("dtype")));
   }
-  bool isGiven() const { return number || tensor.defined(); }
+  bool isSet() const { return number || tensor.defined(); }
   TensorLike operand() const {
     return number ? TensorLike(*number) : TensorLike(tensor);
   }
@@ -96,12 +96,12 @@ public:
   }
   std::vector<Tensor> call_many(const std::vector<Tensor> &xs,
                                 const CallOptions &) override {
-    const size_t wanted = first.isGiven() || second.isGiven() ? 1 : 2;
+    const size_t wanted = first.isSet() || second.isSet() ? 1 : 2;
     if (xs.size() != wanted)
       refuse(fmt::format("expected {} tensors, got {}", wanted, xs.size()));
-    const TensorLike a = first.isGiven() ? first.operand() : TensorLike(xs[0]);
+    const TensorLike a = first.isSet() ? first.operand() : TensorLike(xs[0]);
     const TensorLike b =
-        second.isGiven() ? second.operand() : TensorLike(xs.back());
+        second.isSet() ? second.operand() : TensorLike(xs.back());
     if (operation == "add")
       return {a + b};
     if (operation == "subtract")

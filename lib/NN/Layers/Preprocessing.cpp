@@ -39,7 +39,7 @@ public:
   }
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
-    if (areGiven()) {
+    if (haveStatistics()) {
       config["mean"] =
           nn::Config::List(settings.mean.begin(), settings.mean.end());
       config["variance"] =
@@ -67,7 +67,7 @@ public:
       spec.sizes[dim] = sizes.back();
       elements *= sizes.back();
     }
-    if (areGiven()) {
+    if (haveStatistics()) {
       if (settings.mean.size() != 1 &&
           int64_t(settings.mean.size()) != elements)
         refuse(fmt::format("expected one mean, or {} for an input {}, got {}",
@@ -105,7 +105,7 @@ public:
   }
 
   void adapt(const Tensor &data) {
-    if (areGiven())
+    if (haveStatistics())
       refuse("its moments were given: make one without, to adapt it");
     Shape any = data.shape();
     if (!any.empty())
@@ -131,7 +131,7 @@ public:
   }
 
 private:
-  bool areGiven() const { return !settings.mean.empty(); }
+  bool haveStatistics() const { return !settings.mean.empty(); }
   /// One number, a list, or lists in lists.
   static void numbersIn(const nn::Config &config,
                         std::vector<double> &numbers) {

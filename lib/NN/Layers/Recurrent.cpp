@@ -42,9 +42,9 @@ public:
             ? dropped(xs[0], {xs[0].shape()[0], 1, xs[0].shape()[2]},
                       settings.dropout)
             : xs[0];
-    Tensor keptOfState; // what h's product is of: h times this
+    Tensor maskedState; // what h's product is of: h times this
     if (*options.training && settings.recurrent_dropout > 0)
-      keptOfState = dropped(ones_like(states[0]), states[0].shape(),
+      maskedState = dropped(ones_like(states[0]), states[0].shape(),
                             settings.recurrent_dropout);
     const Tensor weights = recurrent, ofState = biasOfState();
     // All steps' products with x are one; the loop has those with h only.
@@ -52,7 +52,7 @@ public:
                   [&](const Tensor &step, const States &now) {
                     States next = advance(
                         step, now, weights, ofState,
-                        keptOfState.defined() ? now[0] * keptOfState : now[0]);
+                        maskedState.defined() ? now[0] * maskedState : now[0]);
                     return std::pair(next[0], next);
                   });
   }
@@ -76,13 +76,13 @@ public:
       refuse(fmt::format("expected the merge_mode 'concat', 'sum', 'mul', "
                          "'ave' or 'none', got '{}'",
                          settings.merge_mode));
-    const bool isGiven = backward.defined();
+    const bool hasBackward = backward.defined();
     const nn::Config ofForward = optionsOf(forward);
     sequences = ofForward.at("return_sequences").as_bool();
     // Steps that are masked give nothing, in either direction.
     if (auto *recurrent = recurrentIn(forward); recurrent && sequences)
       recurrent->giveZerosWhereMasked();
-    if (!isGiven)
+    if (!hasBackward)
       backward = mirrored(forward);
     else
       expectPair(ofForward, optionsOf(backward));

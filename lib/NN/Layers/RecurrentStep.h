@@ -249,7 +249,7 @@ public:
     if (!this->settings.stateful)
       this->refuse("expected a layer that is stateful: make it with .stateful "
                    "= true");
-    for (const DVariable &state : keptVariables)
+    for (const DVariable &state : stateVariables)
       state.assign(zeros_like(state.read_value()));
   }
 
@@ -276,7 +276,7 @@ protected:
     };
     States states;
     if (xs.size() == 1 && this->settings.stateful)
-      return keptStates(kinds, shapeOf, x.dtype());
+      return retainedStates(kinds, shapeOf, x.dtype());
     if (xs.size() == 1) {
       for (const StateKind &kind : kinds)
         states.push_back(zeros(shapeOf(kind), x.dtype()));
@@ -354,8 +354,8 @@ protected:
         },
         first, steps);
     if (this->settings.stateful)
-      for (size_t i = 0; i < keptVariables.size(); ++i)
-        keptVariables[i].assign(last[i]);
+      for (size_t i = 0; i < stateVariables.size(); ++i)
+        stateVariables[i].assign(last[i]);
     const bool isLastState = givesState && !this->settings.zero_output_for_mask;
     States results{this->settings.return_sequences ? stepsFirst(outputs)
                    : isLastState                   ? last[outputState]
@@ -375,25 +375,25 @@ private:
   /// Returns the states of a stateful layer, which are created for the first
   /// batch. While shapes are inferred that is not known yet.
   template <typename F>
-  States keptStates(const std::vector<StateKind> &kinds, F &&shapeOf,
-                    DType type) {
-    if (keptVariables.empty())
+  States retainedStates(const std::vector<StateKind> &kinds, F &&shapeOf,
+                        DType type) {
+    if (stateVariables.empty())
       for (const StateKind &kind : kinds)
-        keptVariables.push_back(this->add_state(
+        stateVariables.push_back(this->add_state(
             kind.name, init_scope([&] { return zeros(shapeOf(kind), type); }),
             // The states belong to each replica's own examples.
             isMappedAxis("replica") ? VariableSynchronization::ON_READ
                                     : VariableSynchronization::AUTO));
-    if (keptVariables[0].shape() != shapeOf(kinds[0]))
+    if (stateVariables[0].shape() != shapeOf(kinds[0]))
       this->refuse(fmt::format("it is stateful and began with batches of {} "
                                "examples, got {}: give batches of one size "
                                "(drop_remainder)",
-                               keptVariables[0].shape()[0],
+                               stateVariables[0].shape()[0],
                                shapeOf(kinds[0])[0]));
-    return {keptVariables.begin(), keptVariables.end()};
+    return {stateVariables.begin(), stateVariables.end()};
   }
 
-  std::vector<DVariable> keptVariables; ///< of a stateful layer
+  std::vector<DVariable> stateVariables; ///< of a stateful layer
 };
 
 } // namespace meshloom::detail

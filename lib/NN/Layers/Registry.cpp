@@ -14,7 +14,7 @@
 namespace meshloom {
 using namespace detail;
 
-static Names<MakeLayer> &knownLayers() {
+static Names<MakeLayer> &registeredLayers() {
   static auto &registry =
       *new Names<MakeLayer>("a layer", {{"Functional", makeFunctional},
                                         {"Sequential", makeSequential}});
@@ -34,7 +34,7 @@ static Names<MakeLayer> &knownLayers() {
 }
 
 void register_layer(const std::string &class_name, MakeLayer make) {
-  knownLayers().add(class_name, std::move(make));
+  registeredLayers().add(class_name, std::move(make));
 }
 
 nn::Config LayerImpl::get_config() const {
@@ -76,7 +76,7 @@ static Layer layerOf(const nn::Config &config) {
   std::optional<mixed_precision::PolicyScope> policy;
   if (const nn::Config *name = layerConfig.find("policy"))
     policy.emplace(mixed_precision::Policy(name->as_string()));
-  Layer layer = knownLayers().find(class_name).second(layerConfig);
+  Layer layer = registeredLayers().find(class_name).second(layerConfig);
   LayerImpl::State &state = LayerImpl::State::of(layer);
   if (const nn::Config *name = layerConfig.find("name")) {
     state.name = name->as_string();
@@ -99,7 +99,7 @@ static Layer layerOf(const nn::Config &config) {
 }
 
 Layer Layer::from_config(const nn::Config &config) {
-  return detail::withOwnErrors(
+  return detail::withDTensorErrors(
       "[from_config] the config of a layer is not valid: an entry is missing, "
       "or a number is out of range",
       [&] { return layerOf(config); });

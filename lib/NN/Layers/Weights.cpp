@@ -185,7 +185,7 @@ SeedLike LayerImpl::next_seed() {
 }
 
 void LayerImpl::State::adopt(const Layer &layer, std::string local,
-                             bool isOwnName) {
+                             bool isExplicitName) {
   State &state = of(layer);
   for (const Layer &part : allLayers(layer))
     if (&of(part) == this)
@@ -196,7 +196,7 @@ void LayerImpl::State::adopt(const Layer &layer, std::string local,
     return std::ranges::any_of(
         parts, [&](const Part &part) { return part.name == candidate; });
   };
-  if (isOwnName) {
+  if (isExplicitName) {
     local = state.name;
     if (state.isNamedByUser && isTaken(local))
       Error(fmt::format("[{}] two layers of '{}' are called '{}', but the "
@@ -237,11 +237,11 @@ void LayerImpl::track(const std::string &name, const Module &module) {
 }
 
 /// Returns whether `part` is what `whole` is made of, at any depth.
-static bool isMadeOf(const LayerImpl::State &whole, const Layer &part) {
+static bool consistsOf(const LayerImpl::State &whole, const Layer &part) {
   return std::ranges::any_of(whole.parts, [&](const LayerImpl::State::Part &p) {
     auto *layer = std::get_if<Layer>(&p.part);
     return layer &&
-           (layer->is(part) || isMadeOf(LayerImpl::State::of(*layer), part));
+           (layer->is(part) || consistsOf(LayerImpl::State::of(*layer), part));
   });
 }
 
@@ -253,7 +253,7 @@ std::string detail::whyNotTracked(const Layer &callee,
   for (const LayerFrame *frame = caller; frame; frame = frame->around)
     if (LayerImpl::State::of(frame->layer).keepsVariables ||
         &frame->layer == callee.internal().get() ||
-        isMadeOf(LayerImpl::State::of(frame->layer), callee))
+        consistsOf(LayerImpl::State::of(frame->layer), callee))
       return "";
   Collected ofCallee, ofLayer;
   collect(callee, "", /*onlyTrainable=*/true, ofCallee);
@@ -262,10 +262,10 @@ std::string detail::whyNotTracked(const Layer &callee,
   // A module that is a part may have it.
   for (const LayerFrame *frame = caller; frame; frame = frame->around)
     collect(frame->layer.handle(), "", /*onlyTrainable=*/false, ofLayer);
-  auto isKnown = [&](const NamedVariable &weight) {
+  auto isListed = [&](const NamedVariable &weight) {
     return ofLayer.seenVariables.contains(weight.variable.internal().get());
   };
-  if (std::ranges::all_of(ofCallee.variables, isKnown))
+  if (std::ranges::all_of(ofCallee.variables, isListed))
     return "";
   const LayerImpl::State &state = LayerImpl::State::of(caller->layer);
   return fmt::format(

@@ -31,7 +31,7 @@ constexpr char counterNote[] = "save_counter";
 constexpr char statePrefix[] = "state/";
 
 /// Returns whether a variable was made without a name: "variable12".
-bool hasOwnName(const std::string &name) {
+bool isExplicitlyNamed(const std::string &name) {
   constexpr std::string_view generated = "variable";
   return !name.starts_with(generated) || name.size() == generated.size() ||
          !std::all_of(name.begin() + generated.size(), name.end(),
@@ -145,8 +145,9 @@ Trackable::named(const std::vector<DVariable> &variables) {
   std::vector<NamedVariable> found;
   found.reserve(variables.size());
   for (const DVariable &variable : variables)
-    found.push_back({hasOwnName(variable.name()) ? variable.name()
-                                                 : std::to_string(found.size()),
+    found.push_back({isExplicitlyNamed(variable.name())
+                         ? variable.name()
+                         : std::to_string(found.size()),
                      variable});
   return found;
 }
@@ -535,7 +536,7 @@ void Checkpoint::restore(const std::filesystem::path &path,
       object->parts->set(part);
     state->saveCounter = saveCounter;
   };
-  detail::atLine(where, [&] { detail::withOwnErrors(context, restored); });
+  detail::atLine(where, [&] { detail::withDTensorErrors(context, restored); });
 }
 
 } // namespace meshloom

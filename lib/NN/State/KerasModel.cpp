@@ -668,7 +668,7 @@ Layer layer_from_json(std::string_view json, std::source_location where) {
 
 Model model_from_json(std::string_view json, std::source_location where) {
   return detail::atLine(where, [&]() -> Model {
-    return detail::withOwnErrors(
+    return detail::withDTensorErrors(
         "[model_from_json] the model is not valid: an entry is missing, or a "
         "number is out of range",
         [&]() -> Model { return modelOf(nn::Config::parse(json)); });

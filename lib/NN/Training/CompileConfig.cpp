@@ -16,13 +16,13 @@ nn::Config write(const losses::Loss &loss) {
 }
 nn::Config write(const metrics::Metric &metric) {
   /// A metric as configOf takes parts: by what it is known by.
-  struct Known {
+  struct NamedMetric {
     const metrics::Metric &metric;
     explicit operator bool() const { return bool(metric); }
     const std::string &name() const { return metric.id(); }
     const nn::Config &config() const { return metric.config(); }
   };
-  return detail::configOf(Known{metric});
+  return detail::configOf(NamedMetric{metric});
 }
 template <typename Part> nn::Config write(const std::vector<Part> &list) {
   nn::Config::List entries;

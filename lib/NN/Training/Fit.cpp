@@ -592,7 +592,7 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
         parts.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
           const std::vector<char> bytes =
-              bytesOf(madeWhollyHere(results[i]), "predict");
+              bytesOf(replicateUnlessLocal(results[i]), "predict");
           Rows &rows = parts[i];
           const Shape &shape = results[i].shape();
           if (shape.empty())

@@ -116,7 +116,7 @@ void TensorBoard::on_epoch_end(int64_t epoch, Logs &logs) {
     for (const NamedVariable &weight : model().named_variables())
       if (isFloat(weight.variable.dtype())) {
         const Tensor whole =
-            detail::madeWhollyHere(weight.variable.read_value());
+            detail::replicateUnlessLocal(weight.variable.read_value());
         if (train)
           train->histogram(weight.path, whole, epoch);
       }

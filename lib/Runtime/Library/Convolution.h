@@ -12,7 +12,7 @@ namespace meshloom::library {
 
 /// One spatial dim of the boxes. Place `y` of the result and `k` of the kernel
 /// meet lhs element (y * stride - low + k * rhsDilation) / lhsDilation, if that
-/// has no rest and is in the box; strides in memory count elements.
+/// has no remainder and is in the box; strides in memory count elements.
 struct ConvolutionDim {
   int64_t in = 1, kernel = 1, out = 1;
   int64_t stride = 1, low = 0, lhsDilation = 1, rhsDilation = 1;

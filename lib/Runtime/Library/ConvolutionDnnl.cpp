@@ -223,9 +223,10 @@ bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
 }
 
 /// Runs the plan: copies what is read into the form it wants, and what is
-/// written back. `inOwnForm`: where the result goes in the plan's form instead.
+/// written back. `inLibraryForm`: where the result goes in the plan's form
+/// instead.
 void execute(const Plan &plan, Way way, Strided source, Strided weights,
-             Strided destination, const void *call, float *inOwnForm) {
+             Strided destination, const void *call, float *inLibraryForm) {
   dnnl::stream &stream = streamOfThread();
   Strided *arrays[3] = {&source, &weights, &destination};
   const memory::desc *descs[3] = {&plan.source, &plan.weights,
@@ -239,8 +240,8 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
     const bool direct = fits(*arrays[i], *descs[i]);
     const bool isKernel = i == 1 && i != written;
     used[i] = memory(*descs[i], engine(),
-                     i == written && inOwnForm ? inOwnForm
-                     : direct                  ? arrays[i]->data
+                     i == written && inLibraryForm ? inLibraryForm
+                     : direct                      ? arrays[i]->data
                               : threadScratch(isKernel ? PackedKernel : i,
                                               descs[i]->get_size()));
     if (!direct && i != written &&
@@ -257,7 +258,8 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
                                   {names[int(way)][1], used[1]},
                                   {names[int(way)][2], used[2]},
                                   {DNNL_ARG_SCRATCHPAD, scratchpad}});
-  if (!inOwnForm && used[written].get_data_handle() != arrays[written]->data)
+  if (!inLibraryForm &&
+      used[written].get_data_handle() != arrays[written]->data)
     reorder(used[written], own[written], stream);
   stream.wait();
 }

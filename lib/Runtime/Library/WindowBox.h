@@ -8,7 +8,7 @@
 namespace meshloom::library {
 
 /// A window along one dim: place `y` and window element `k` meet operand
-/// element (y * stride - low + k * dilation) / base, if that has no rest.
+/// element (y * stride - low + k * dilation) / base, if that has no remainder.
 struct WindowDim {
   int64_t size = 1, stride = 1, base = 1, dilation = 1, low = 0;
 

@@ -58,9 +58,9 @@ private:
   /// The pieces of all lists; one runs at a time, so that they share scratch
   /// memory.
   std::vector<std::shared_ptr<StraightExecutable>> parts;
-  int64_t scratchBytes = 0; ///< that they share, on all devices
-  int64_t keptBytes = 0;    ///< that each keeps for itself, all together
-  int64_t mostCores = 1;    ///< of all pieces
+  int64_t scratchBytes = 0;  ///< that they share, on all devices
+  int64_t retainedBytes = 0; ///< that each keeps for itself, all together
+  int64_t mostCores = 1;     ///< of all pieces
   std::vector<CollectiveRecord> sent; ///< in the run that is going on
 };
 
@@ -92,7 +92,8 @@ Status ControlExecutable::loadPiece(SubProgram &sub,
     return part.error();
   const int64_t passed =
       bytesOf(sub.arguments) + bytesOf(sub.results) + (*part)->scratchBytes();
-  keptBytes += std::max<int64_t>(0, (*part)->statistics().peakBytes - passed);
+  retainedBytes +=
+      std::max<int64_t>(0, (*part)->statistics().peakBytes - passed);
   std::vector<StraightExecutable *> others;
   others.reserve(parts.size());
   for (const std::shared_ptr<StraightExecutable> &other : parts)
@@ -143,7 +144,8 @@ Status ControlExecutable::countMemory() {
                         [&](const std::vector<unsigned> &live, const Item &) {
                           most = std::max(most, bytesOf(live));
                         });
-  return PlanExecutable::countMemory(keptBytes + scratchBytes + most, "", "");
+  return PlanExecutable::countMemory(retainedBytes + scratchBytes + most, "",
+                                     "");
 }
 
 //===----------------------------------------------------------------------===//

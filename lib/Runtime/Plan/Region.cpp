@@ -32,7 +32,7 @@ bool joins(const Box &a, const Box &b, size_t d) {
 }
 
 /// Adds what of `box` is not in `without`.
-void addRest(Box box, const Box &without, Region &remainder) {
+void addDifference(Box box, const Box &without, Region &remainder) {
   const Box common = box.intersect(without);
   if (common.empty()) {
     remainder.push_back(std::move(box));
@@ -102,7 +102,7 @@ Region plan::subtract(Region a, const Region &without) {
     Region remainder;
     remainder.reserve(a.size());
     for (Box &box : a)
-      addRest(std::move(box), other, remainder);
+      addDifference(std::move(box), other, remainder);
     a = std::move(remainder);
   }
   return a;

@@ -296,10 +296,11 @@ private:
         });
   }
 
-  /// Fails chosen sides; what is under way stops where it is. Unless `ownToo`,
-  /// a receive from a sender that has gone still gets what is under way.
+  /// Fails chosen sides; what is under way stops where it is. Unless
+  /// `failsBuffered`, a receive from a sender that has gone still gets what is
+  /// under way.
   template <typename Chosen>
-  void failSides(Chosen chosen, const Error &error, bool ownToo = true) {
+  void failSides(Chosen chosen, const Error &error, bool failsBuffered = true) {
     auto fail = [&](const SidePtr &side) {
       happen(0, [side, error] { side->fail(error); });
     };
@@ -319,8 +320,8 @@ private:
       const std::shared_ptr<Transfer> &transfer = entry.second;
       // A buffered message arrives, whatever becomes of its sender.
       const bool sender = chosen(*transfer->send) && !transfer->send->buffered;
-      const bool receiver =
-          chosen(*transfer->receive) && (ownToo || !transfer->send->buffered);
+      const bool receiver = chosen(*transfer->receive) &&
+                            (failsBuffered || !transfer->send->buffered);
       if (!sender && !receiver)
         return false;
       if (chosen(*transfer->send))

@@ -135,7 +135,7 @@ struct KernelCompiler::Work {
   unsigned busy = 0;     ///< helpers that compile a kernel
   bool finishing = false;
   /// True: an idle helper has made a generator for the caller of `finish`.
-  bool madeAnother = false;
+  bool createdAnother = false;
   std::string problem; ///< the first one
   std::vector<std::thread> helpers;
 
@@ -237,7 +237,7 @@ void KernelCompiler::Work::run(const char *name) {
     if (isHelper ? waiting.empty() : !needsHelp()) {
       if (finishing && lowering == 0)
         return;
-      if (!finishing && !std::exchange(madeAnother, true)) {
+      if (!finishing && !std::exchange(createdAnother, true)) {
         lock.unlock();
         (void)CodeGenerator::take(mode);
         lock.lock();

@@ -46,7 +46,7 @@ private:
   void mergeLoops(SmallVectorImpl<Value> &lengths,
                   ArrayRef<SmallVector<Value>> allStrides);
   /// The same for arrays whose strides are all known.
-  void mergeKnownLoops();
+  void mergeStaticLoops();
 
   /// Opens a loop over `extent` by `step` with loop-carried `states`; `fill`
   /// gets the induction variable and the states and returns the new ones.

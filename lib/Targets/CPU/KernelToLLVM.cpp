@@ -151,7 +151,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
                    : element(place.address, storageType(elements[k]),
                              constant(first), !guarded[k]));
   }
-  mergeKnownLoops();
+  mergeStaticLoops();
   exact = isPeriodic() && isInPlace();
   notes = isPeriodic() && !exact;
   if (notes)
@@ -242,7 +242,7 @@ void KernelEmitter::mergeLoops(SmallVectorImpl<Value> &lengths,
   }
 }
 
-void KernelEmitter::mergeKnownLoops() {
+void KernelEmitter::mergeStaticLoops() {
   if (order.vector < 0 || order.vectorIsReduction || usesIndex[order.vector])
     return;
   const unsigned inner = order.vector;

@@ -428,7 +428,7 @@ void KernelGroups::placeReduction(Operation *op) {
     add(op, *group);
     group->reduced = dims;
     if (exclusive)
-      takeWhatOnlyItReads(op, *group);
+      takeExclusiveOperands(op, *group);
     return;
   }
   KernelGroup &group = newGroup(domain);
@@ -436,12 +436,12 @@ void KernelGroups::placeReduction(Operation *op) {
   group.reduced = dims;
   group.exclusive = exclusive;
   if (exclusive)
-    takeWhatOnlyItReads(op, group);
+    takeExclusiveOperands(op, group);
 }
 
 /// Moves the ops that only `group` needs the results of, to it, from the groups
 /// of `op`'s operands: they are computed with the reduction, not stored for it.
-void KernelGroups::takeWhatOnlyItReads(Operation *op, KernelGroup &group) {
+void KernelGroups::takeExclusiveOperands(Operation *op, KernelGroup &group) {
   // Users come before their operands, so one sweep over the old group suffices.
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();

@@ -46,7 +46,7 @@ private:
 
   void place(Operation *op);
   void placeReduction(Operation *op);
-  void takeWhatOnlyItReads(Operation *op, KernelGroup &group);
+  void takeExclusiveOperands(Operation *op, KernelGroup &group);
   bool canJoin(Operation *op, KernelGroup &group);
   /// Returns whether computing `value` takes a result of `group`; also true
   /// where that would take long to find out.

@@ -64,9 +64,9 @@ Value Exporter::permute(
 static SmallVector<unsigned> extraAxes(const Layout &longer,
                                        const Layout &shorter, unsigned dim) {
   auto axes = longer.axes(dim);
-  size_t keptCount = shorter.axes(dim).size();
+  size_t remainingCount = shorter.axes(dim).size();
   SmallVector<unsigned> extra;
-  for (size_t i = std::min(keptCount, axes.size()); i < axes.size(); ++i)
+  for (size_t i = std::min(remainingCount, axes.size()); i < axes.size(); ++i)
     extra.push_back(axes[i]);
   return extra;
 }

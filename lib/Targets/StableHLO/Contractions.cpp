@@ -60,8 +60,8 @@ static Emitted emitMatMul(Exporter &e, Operation *,
 }
 
 /// Lays the dims that stay out as the result's; false where that fails.
-static bool fitKept(Exporter &e, Operand &operand, ArrayRef<int64_t> dims,
-                    const Held &result) {
+static bool fitFreeDims(Exporter &e, Operand &operand, ArrayRef<int64_t> dims,
+                        const Held &result) {
   unsigned resultDim = 0;
   for (int64_t dim = 0; dim < operand.held.rank(); ++dim)
     if (!llvm::is_contained(dims, dim) &&
@@ -78,7 +78,7 @@ static Emitted emitReduce(Exporter &e, Operation *op,
   ArrayRef<int64_t> dims = reduce.getDimensions();
   Values values;
   for (auto [operand, result] : llvm::zip(operands, results)) {
-    if (!fitKept(e, operand, dims, result))
+    if (!fitFreeDims(e, operand, dims, result))
       return std::nullopt;
     Type element = result.element;
     Type inner = e.combinedIn(kind, element);
@@ -214,7 +214,7 @@ static Emitted emitGenericReduce(Exporter &e, Operation *op,
     for (int64_t dim : reduced)
       if (!operands[i].held.isWhole(dim))
         return std::nullopt;
-    if (!fitKept(e, operands[i], reduced, results[i]))
+    if (!fitFreeDims(e, operands[i], reduced, results[i]))
       return std::nullopt;
     kept = results[i].buffer;
     int64_t number = 1;
@@ -245,7 +245,7 @@ static Emitted emitArg(Exporter &e, Operation *op,
   bool most = isa<dtensor::ArgMaxOp>(op);
   int64_t dim = op->getAttrOfType<IntegerAttr>("dimension").getInt();
   Operand &operand = operands[0];
-  if (!operand.held.isWhole(dim) || !fitKept(e, operand, dim, results[0]))
+  if (!operand.held.isWhole(dim) || !fitFreeDims(e, operand, dim, results[0]))
     return std::nullopt;
   using stablehlo::ComparisonDirection;
   ArrayRef<int64_t> shape = operand.held.buffer;

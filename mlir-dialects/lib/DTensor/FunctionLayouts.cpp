@@ -7,7 +7,7 @@
 
 namespace meshloom {
 
-std::optional<Layout> givenLayout(Type type) {
+std::optional<Layout> annotatedLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return std::nullopt;

@@ -32,7 +32,7 @@ LogicalResult DotOp::verify() {
 
 /// Returns whether hardware has a product of these types. In one of more than
 /// one primitive operation, operands are sums of several narrower numbers.
-static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
+static bool isNamedAlgorithm(DotAlgorithmAttr algorithm) {
   Type lhs = algorithm.getLhsPrecisionType(),
        rhs = algorithm.getRhsPrecisionType(),
        sum = algorithm.getAccumulationType();
@@ -76,9 +76,10 @@ struct ProductDims {
 
   /// The sizes of `shape` that are neither batched nor contracted, nor at
   /// `except`, added to `sizes`.
-  static void addRest(SmallVectorImpl<int64_t> &sizes, ArrayRef<int64_t> shape,
-                      ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting,
-                      ArrayRef<int64_t> except = {}) {
+  static void addDifference(SmallVectorImpl<int64_t> &sizes,
+                            ArrayRef<int64_t> shape, ArrayRef<int64_t> batching,
+                            ArrayRef<int64_t> contracting,
+                            ArrayRef<int64_t> except = {}) {
     for (auto [dim, size] : llvm::enumerate(shape))
       if (!llvm::is_contained(batching, int64_t(dim)) &&
           !llvm::is_contained(contracting, int64_t(dim)) &&
@@ -128,10 +129,10 @@ LogicalResult DotGeneralOp::verify() {
   SmallVector<int64_t> expected;
   for (int64_t dim : dims.lhsBatching)
     expected.push_back(dims.lhs[dim]);
-  ProductDims::addRest(expected, dims.lhs, dims.lhsBatching,
-                       dims.lhsContracting);
-  ProductDims::addRest(expected, dims.rhs, dims.rhsBatching,
-                       dims.rhsContracting);
+  ProductDims::addDifference(expected, dims.lhs, dims.lhsBatching,
+                             dims.lhsContracting);
+  ProductDims::addDifference(expected, dims.rhs, dims.rhsBatching,
+                             dims.rhsContracting);
   auto verifyRhs = [&](int64_t dim) {
     return c.require(!llvm::is_contained(dims.rhsContracting, dim), "C16",
                      "rhs is quantized along a dim that is contracted");
@@ -160,7 +161,7 @@ LogicalResult DotGeneralOp::verify() {
                 1) &&
       c.atLeast("C24", "num_primitive_operations",
                 algorithm->getNumPrimitiveOperations(), 1) &&
-      c.require(isKnownAlgorithm(*algorithm), "C24",
+      c.require(isNamedAlgorithm(*algorithm), "C24",
                 "no hardware has this algorithm"));
 }
 
@@ -204,8 +205,8 @@ LogicalResult chlo::RaggedDotOp::verify() {
   if (contracted)
     addUntilRagged(dims.lhsContracting);
   if (!contracted && !batched)
-    ProductDims::addRest(prefix, dims.lhs.take_front(ragged[0]),
-                         dims.lhsBatching, dims.lhsContracting);
+    ProductDims::addDifference(prefix, dims.lhs.take_front(ragged[0]),
+                               dims.lhsBatching, dims.lhsContracting);
   int64_t groups = sizes.back();
   prefix.push_back(groups);
   if ((sizes.size() != 1 &&
@@ -219,10 +220,10 @@ LogicalResult chlo::RaggedDotOp::verify() {
     expected.push_back(groups);
   for (int64_t dim : dims.lhsBatching)
     expected.push_back(dims.lhs[dim]);
-  ProductDims::addRest(expected, dims.lhs, dims.lhsBatching,
-                       dims.lhsContracting);
-  ProductDims::addRest(expected, dims.rhs, dims.rhsBatching,
-                       dims.rhsContracting, group);
+  ProductDims::addDifference(expected, dims.lhs, dims.lhsBatching,
+                             dims.lhsContracting);
+  ProductDims::addDifference(expected, dims.rhs, dims.rhsBatching,
+                             dims.rhsContracting, group);
   return success(c.shape("C17", "the result", getType(), expected));
 }
 

@@ -135,19 +135,19 @@ Attribute OpShardingRuleAttr::parse(AsmParser &parser, Type) {
   bool custom = succeeded(parser.parseOptionalComma());
   if ((custom && parser.parseKeyword("custom")) || parser.parseGreater())
     return {};
-  auto areKnown = [&](ArrayRef<int64_t> factors) {
+  auto areInRange = [&](ArrayRef<int64_t> factors) {
     return llvm::all_of(factors, [&](int64_t factor) {
       return factor < int64_t(sizes.size());
     });
   };
-  bool allKnown = areKnown(reduction) && areKnown(replication) &&
-                  areKnown(permutation) && areKnown(blocked);
+  bool allInRange = areInRange(reduction) && areInRange(replication) &&
+                    areInRange(permutation) && areInRange(blocked);
   for (ArrayRef<TensorMappingAttr> tensors :
        {ArrayRef(operands), ArrayRef(results)})
     for (TensorMappingAttr tensor : tensors)
       for (DimMappingAttr dim : tensor.getDimMappings())
-        allKnown &= areKnown(dim.getFactorIndices());
-  if (!allKnown) {
+        allInRange &= areInRange(dim.getFactorIndices());
+  if (!allInRange) {
     parser.emitError(loc) << "the rule uses a factor whose size it does not "
                              "give";
     return {};

@@ -79,7 +79,7 @@ TEST(FindPluginTest, MalformedListsAreErrors) {
         std::pair{"a:", "'a:' in it is not name:path"},
         std::pair{"a:/x,a:/y", "names the plug-in 'a' twice"}}) {
     ScopedVariable names("PJRT_NAMES_AND_LIBRARY_PATHS", list);
-    auto plugins = knownPlugins();
+    auto plugins = namedPlugins();
     ASSERT_FALSE(plugins) << list;
     EXPECT_THAT(plugins.error().message(), HasSubstr(part));
   }

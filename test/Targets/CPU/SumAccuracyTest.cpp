@@ -26,14 +26,14 @@ std::string typeText(const std::vector<int64_t> &shape, const char *type) {
 /// sum of sizes.
 double sumError(const SumCase &sum, const std::vector<float> &terms,
                 bool optimize) {
-  std::vector<int64_t> keptDims, keptShape;
+  std::vector<int64_t> keptDims, keepDimsShape;
   for (int64_t d = 0; d < int64_t(sum.shape.size()); ++d)
     if (std::find(sum.dims.begin(), sum.dims.end(), d) == sum.dims.end()) {
       keptDims.push_back(d);
-      keptShape.push_back(sum.shape[size_t(d)]);
+      keepDimsShape.push_back(sum.shape[size_t(d)]);
     }
   const std::string from = typeText(sum.shape, "f32"),
-                    to = typeText(keptShape, "f32");
+                    to = typeText(keepDimsShape, "f32");
   KernelHarness kernel(
       fmt::format("func.func @f(%x: {0}) -> {1} {{\n"
                   "  %0 = dtensor.reduce sum %x dims [{2}] : ({0}) -> {1}\n"
@@ -41,18 +41,18 @@ double sumError(const SumCase &sum, const std::vector<float> &terms,
                   from, to, fmt::join(sum.dims, ", ")),
       optimize);
   size_t results = 1;
-  for (int64_t extent : keptShape)
+  for (int64_t extent : keepDimsShape)
     results *= size_t(extent);
   std::vector<float> x = terms, y(results);
-  kernel.call({rowMajor(x, sum.shape), rowMajor(y, keptShape)});
+  kernel.call({rowMajor(x, sum.shape), rowMajor(y, keepDimsShape)});
 
   std::vector<double> exact(results), sizes(results);
   std::vector<int64_t> index(sum.shape.size());
   for (float term : terms) {
     size_t target = 0;
     for (size_t k = 0; k < keptDims.size(); ++k)
-      target =
-          target * size_t(keptShape[k]) + size_t(index[size_t(keptDims[k])]);
+      target = target * size_t(keepDimsShape[k]) +
+               size_t(index[size_t(keptDims[k])]);
     exact[target] += term;
     sizes[target] += std::abs(term);
     for (size_t d = index.size(); d-- > 0;) {

@@ -304,7 +304,7 @@ private:
 
   // Scratch, kept for its memory.
   std::vector<LayoutId> key;
-  std::vector<Demand> madeDemands;
+  std::vector<Demand> newDemands;
   std::vector<Edge> tree;
   std::vector<std::pair<LayoutId, Cost>> waitedFor;
   std::vector<Stored> stored;

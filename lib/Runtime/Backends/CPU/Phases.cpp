@@ -594,15 +594,8 @@ bool cpu::countsMatrices(const StepGraph &graph, const Program &program,
     multiplies = true;
     const auto &dot = std::get<DotStep>(program.steps[work.step]);
     auto counts = [&](unsigned loop) {
-      return std::ranges::all_of(
-          std::array{&dot.lhs, &dot.rhs, &dot.out},
-          [&](const Operand *operand) {
-            return std::ranges::any_of(
-                operand->dims, [&](const DimAccess &dim) {
-                  return std::ranges::any_of(
-                      dim.terms, [&](auto term) { return term.first == loop; });
-                });
-          });
+      return dot.lhs.dependsOn(loop) && dot.rhs.dependsOn(loop) &&
+             dot.out.dependsOn(loop);
     };
     if (!counts(item.loop) ||
         (item.second >= 0 && !counts(unsigned(item.second))))

@@ -48,10 +48,10 @@ std::vector<int64_t> numbersIn(std::string_view text) {
 Result<std::string> pjrt::findTPULibrary(std::string_view path) {
   if (!path.empty())
     return std::string(path);
-  Result<std::vector<KnownPlugin>> plugins = knownPlugins();
+  Result<std::vector<NamedPlugin>> plugins = namedPlugins();
   if (!plugins)
     return plugins.error();
-  for (const KnownPlugin &plugin : *plugins)
+  for (const NamedPlugin &plugin : *plugins)
     if (plugin.name == "tpu")
       return plugin.path;
   return Error("there is no plug-in for TPUs: no path of libtpu.so was given, "

@@ -27,11 +27,11 @@ bool isPath(std::string_view text) {
 }
 
 /// Describes the variables' values for messages.
-std::string whereLooked(const std::vector<KnownPlugin> &plugins) {
+std::string whereLooked(const std::vector<NamedPlugin> &plugins) {
   std::vector<std::string> parts;
   for (const char *variable : {namesVariable, tpuVariable}) {
     std::vector<std::string> names;
-    for (const KnownPlugin &plugin : plugins)
+    for (const NamedPlugin &plugin : plugins)
       if (plugin.variable == variable)
         names.push_back(fmt::format("{} ({})", plugin.name, plugin.path));
     parts.push_back(names.empty() ? fmt::format("{} is not set", variable)
@@ -97,11 +97,11 @@ AttributeValue valueOf(std::string_view text) {
 }
 } // namespace
 
-Result<std::vector<KnownPlugin>> pjrt::knownPlugins() {
-  std::vector<KnownPlugin> plugins;
+Result<std::vector<NamedPlugin>> pjrt::namedPlugins() {
+  std::vector<NamedPlugin> plugins;
   auto add = [&](std::string_view name, std::string_view path,
                  const char *variable) {
-    for (const KnownPlugin &other : plugins)
+    for (const NamedPlugin &other : plugins)
       if (other.name == name)
         return false;
     plugins.push_back({std::string(name), std::string(path), variable});
@@ -129,10 +129,10 @@ Result<std::vector<KnownPlugin>> pjrt::knownPlugins() {
 Result<std::string> pjrt::findPlugin(std::string_view nameOrPath) {
   if (isPath(nameOrPath))
     return std::string(nameOrPath);
-  Result<std::vector<KnownPlugin>> plugins = knownPlugins();
+  Result<std::vector<NamedPlugin>> plugins = namedPlugins();
   if (!plugins)
     return plugins.error();
-  for (const KnownPlugin &plugin : *plugins)
+  for (const NamedPlugin &plugin : *plugins)
     if (plugin.name == nameOrPath)
       return plugin.path;
   if (nameOrPath.empty() && plugins->size() == 1)

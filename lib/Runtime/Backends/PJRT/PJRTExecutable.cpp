@@ -53,7 +53,8 @@ private:
   /// started the program.
   static void dropDeleted(std::vector<Array> &arguments);
   /// Arguments whose memory a result would take, but somebody else still uses.
-  std::vector<int64_t> keptOf(std::span<const Array> arguments) const;
+  std::vector<int64_t>
+  preservedArguments(std::span<const Array> arguments) const;
   /// A call that is being profiled, from its begin to its last replica's end:
   /// what happens in between the plug-in does not say.
   struct ProfiledCall {
@@ -103,7 +104,7 @@ Status PJRTExecutable::bind(std::span<const PluginDevice *const> devices) {
 }
 
 std::vector<int64_t>
-PJRTExecutable::keptOf(std::span<const Array> arguments) const {
+PJRTExecutable::preservedArguments(std::span<const Array> arguments) const {
   std::vector<int64_t> preserved;
   for (const Signature::Result &result : signature().results)
     if (const int alias = result.aliasedArgument;
@@ -172,7 +173,7 @@ PJRTExecutable::start(std::vector<Array> &&arguments) {
       handles.push_back(static_cast<const PJRTBuffer &>(*argument.buffer())
                             .parts()[index]
                             .handle());
-  const std::vector<int64_t> preserved = keptOf(arguments);
+  const std::vector<int64_t> preserved = preservedArguments(arguments);
   ProfiledCall profiled = profileOf();
   Result<Execution> run = [&] {
     std::lock_guard lock(pjrtClient().session().launching);

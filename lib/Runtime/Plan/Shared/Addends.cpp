@@ -52,11 +52,7 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
 /// of products is enough.
 int64_t goodChunk(const Step &step, unsigned loop) {
   auto alongRows = [loop](const Operand &operand) {
-    if (operand.dims.size() < 2)
-      return false;
-    const auto &terms = operand.dims.back().terms;
-    return std::any_of(terms.begin(), terms.end(),
-                       [loop](auto &term) { return term.first == loop; });
+    return operand.dims.size() > 1 && operand.dims.back().dependsOn(loop);
   };
   if (auto *dot = std::get_if<DotStep>(&step))
     return alongRows(dot->out)                 ? SHORT_ROW
@@ -213,8 +209,8 @@ bool plan::isScatter(const KernelStep &step) {
 
 bool plan::readsInputAnew(const KernelStep &step, unsigned loop) {
   if (isScatter(step))
-    return !isIn(step.inputs[step.outputs.size()], loop);
-  return !step.inputs.empty() && !isIn(step.inputs[0], loop) &&
+    return !step.inputs[step.outputs.size()].dependsOn(loop);
+  return !step.inputs.empty() && !step.inputs[0].dependsOn(loop) &&
          library::propertiesOf(step.library).readsLines;
 }
 

@@ -92,17 +92,11 @@ double cyclesOfAll(Costs::Chunks chunks) {
 }
 } // namespace
 
-bool plan::isIn(const Operand &operand, unsigned loop) {
-  return std::ranges::any_of(operand.dims, [&](const DimAccess &dim) {
-    return std::ranges::any_of(dim.terms,
-                               [&](auto term) { return term.first == loop; });
-  });
-}
-
 Side plan::sideOf(const DotStep &step, unsigned loop) {
   if (step.loops[loop].reduction)
     return Side::Sum;
-  const bool isLeft = isIn(step.lhs, loop), isRight = isIn(step.rhs, loop);
+  const bool isLeft = step.lhs.dependsOn(loop),
+             isRight = step.rhs.dependsOn(loop);
   return isLeft == isRight ? Side::Batch : isLeft ? Side::Left : Side::Right;
 }
 

@@ -7,9 +7,6 @@
 
 namespace meshloom::plan {
 
-/// Returns whether an operand's elements depend on a loop.
-bool isIn(const Operand &operand, unsigned loop);
-
 /// Which operands of a product a loop counts along.
 enum class Side : uint8_t { Batch, Left, Right, Sum };
 Side sideOf(const DotStep &step, unsigned loop);

@@ -180,9 +180,7 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
   if (kernel && work.mostChunks == 0 && !work.candidates.empty())
     for (const Access &access : work.accesses) {
       const unsigned l = work.candidates.front();
-      if (access.dims.size() < 2 ||
-          std::ranges::none_of(access.dims.back().terms,
-                               [&](auto term) { return term.first == l; }))
+      if (access.dims.size() < 2 || !access.dims.back().dependsOn(l))
         continue;
       const int64_t most =
           work.extents[l] *
@@ -296,8 +294,7 @@ void Builder::keepThinSide(const DotStep &step, Work &work) const {
     if (total[self] > thin || work.accesses[other].dims.empty())
       return;
     for (unsigned l : work.candidates)
-      if (std::ranges::any_of(work.accesses[other].dims.back().terms,
-                              [&](auto term) { return term.first == l; }))
+      if (work.accesses[other].dims.back().dependsOn(l))
         work.mostChunks = std::max<int64_t>(
             1, work.extents[l] * int64_t(byteWidth(large.type)) / page);
     return;

@@ -22,7 +22,7 @@ using AttributeValue =
 using Attributes = std::map<std::string, AttributeValue, std::less<>>;
 
 /// A plug-in that an environment variable names.
-struct KnownPlugin {
+struct NamedPlugin {
   std::string name; ///< "cpu"
   std::string path;
   std::string variable; ///< which names it
@@ -31,7 +31,7 @@ struct KnownPlugin {
 /// The plug-ins of PJRT_NAMES_AND_LIBRARY_PATHS ("cpu:/a/cpu.so,gpu:/b/gpu.so")
 /// and, as "tpu", of TPU_LIBRARY_PATH. Fails on an entry that is not
 /// `name:path`, and on a name that is there twice.
-Result<std::vector<KnownPlugin>> knownPlugins();
+Result<std::vector<NamedPlugin>> namedPlugins();
 
 /// The path of a plug-in: what holds a '/' or ends in ".so" is one, anything
 /// else is a name to look up among the known plug-ins. An empty name means the

@@ -9,7 +9,7 @@
 namespace meshloom {
 
 /// The layout in a type, or none.
-std::optional<Layout> givenLayout(Type type);
+std::optional<Layout> annotatedLayout(Type type);
 
 /// Fails, with a diagnostic, on a function whose body branches.
 LogicalResult expectOneBlock(mlir::func::FuncOp function);

@@ -11,7 +11,7 @@ namespace {
 
 /// `call` succeeds or throws a meshloom::Error of the class of its code: no
 /// exception of another library leaves a public function.
-void expectOwnErrors(const char *text, const std::function<void()> &call) {
+void expectDTensorErrors(const char *text, const std::function<void()> &call) {
   SCOPED_TRACE(text);
   try {
     call();
@@ -23,7 +23,7 @@ void expectOwnErrors(const char *text, const std::function<void()> &call) {
   }
 }
 #define OWN_ERRORS(...)                                                        \
-  expectOwnErrors(#__VA_ARGS__, [&] { (void)(__VA_ARGS__); })
+  expectDTensorErrors(#__VA_ARGS__, [&] { (void)(__VA_ARGS__); })
 
 /// Where nothing can be read or written, whoever the user is.
 const std::vector<std::string> badPaths{
@@ -33,7 +33,7 @@ const std::vector<std::string> badPaths{
 const std::vector<std::string> badNames{
     "", ".", "/", "/dev/null", std::string("a\0b", 3), "\n", "/nowhere/x"};
 
-TEST(OwnErrorsTest, PathsOfFiles) {
+TEST(DTensorErrorsTest, PathsOfFiles) {
   const DVariable v(ones({2}));
   const Checkpoint checkpoint({{"v", v}});
   auto read = [&](const std::string &path) {
@@ -78,7 +78,7 @@ TEST(OwnErrorsTest, PathsOfFiles) {
   expectNear(v, {1, 1});
 }
 
-TEST(OwnErrorsTest, NumbersOfDatasets) {
+TEST(DTensorErrorsTest, NumbersOfDatasets) {
   const auto numbers = data::range(4);
   for (const int64_t n : {least, int64_t(-1), int64_t(0), big, most}) {
     SCOPED_TRACE(n);
@@ -111,7 +111,7 @@ TEST(OwnErrorsTest, NumbersOfDatasets) {
   }
 }
 
-TEST(OwnErrorsTest, NumbersOfLayersAndOptimizers) {
+TEST(DTensorErrorsTest, NumbersOfLayersAndOptimizers) {
   const double nan = std::nan(""), infinite = HUGE_VAL;
   for (const double number : {nan, infinite, -infinite, -1.0, 0.0, 1e300}) {
     SCOPED_TRACE(number);
@@ -155,7 +155,7 @@ TEST(OwnErrorsTest, NumbersOfLayersAndOptimizers) {
   }
 }
 
-TEST(OwnErrorsTest, StrategiesAndClusters) {
+TEST(DTensorErrorsTest, StrategiesAndClusters) {
   for (const char *name : {"", "CPU", "CPU:-1", "CPU:99999999999999999999",
                            "TPU:0", "/job:x/task:y", "GPU:0"}) {
     OWN_ERRORS(MirroredStrategy({name}));

@@ -18,14 +18,14 @@ template <typename F> void fields(F &, NoOptions &) {}
 
 /// Each kind has one: what its names stand for.
 template <typename Kind>
-detail::Names<std::function<Kind(const nn::Config &)>> &knownParts();
+detail::Names<std::function<Kind(const nn::Config &)>> &registeredParts();
 
 /// A row of a table of parts: `make` makes what `name` stands for from its
 /// options, which are `defaults` where a config does not say them.
 template <typename Kind, typename Options>
 std::pair<const char *, std::function<Kind(const nn::Config &)>>
-knownPart(const char *name, Kind (*make)(const Options &),
-          const Options &defaults = {}) {
+registeredPart(const char *name, Kind (*make)(const Options &),
+               const Options &defaults = {}) {
   return {name, [=](const nn::Config &config) {
             Options options = defaults;
             detail::ReadFields read(config, name);
@@ -47,13 +47,13 @@ Kind makePart(const char *name, const Options &options,
 template <typename Kind, typename Result, typename... Arguments>
 void NamedPart<Kind, Result(Arguments...)>::add(const std::string &name,
                                                 Maker maker) {
-  knownParts<Kind>().add(name, std::move(maker));
+  registeredParts<Kind>().add(name, std::move(maker));
 }
 
 template <typename Kind, typename Result, typename... Arguments>
 Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
                                                 const nn::Config &config) {
-  auto [name, maker] = knownParts<Kind>().find(id);
+  auto [name, maker] = registeredParts<Kind>().find(id);
   Kind part = maker(config);
   if (part.partName.empty()) {
     part.partName = name;
@@ -64,7 +64,7 @@ Kind NamedPart<Kind, Result(Arguments...)>::get(std::string_view id,
 
 template <typename Kind, typename Result, typename... Arguments>
 void NamedPart<Kind, Result(Arguments...)>::refuseEmpty() {
-  knownParts<Kind>().none().raise();
+  registeredParts<Kind>().none().raise();
 }
 
 } // namespace meshloom
