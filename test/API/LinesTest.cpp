@@ -68,6 +68,8 @@ TEST(LinesTest, Models) {
   const Tensor x = ones({8, 4}), y = ones({8, 1});
   EXPECT_LINE(model.fit(x, y, {.verbose = 0})); // not compiled
   EXPECT_LINE(model.evaluate(x, y, {.verbose = 0}));
+  EXPECT_LINE((void)model.predict(ones({0, 4}), {.verbose = 0}));
+  EXPECT_LINE(model.compile({.steps_per_execution = 0}));
   EXPECT_LINE(load_weights(model, "/none/weights"));
 }
 
