@@ -286,8 +286,9 @@ Optimizer Optimizer::from_config(const nn::Config &config) {
       learningRate, std::move(common));
 }
 
-Optimizer get(std::string_view name) {
-  const auto [className, knownRule] = knownClasses().find(name);
+Optimizer get(std::string_view name, Where where) {
+  const auto [className, knownRule] =
+      detail::atLine(where, [&] { return knownClasses().find(name); });
   if (!knownRule.makeOptimizer)
     Error("[optimizer] '" + className +
           "' is a rule of the program, whose options have no defaults: "
