@@ -74,7 +74,9 @@ TPUTopology topologyOf(const std::vector<PlatformDevice> &devices) {
 }
 } // namespace
 
-DeviceSpec DeviceSpec::from_string(std::string_view name) {
+DeviceSpec DeviceSpec::from_string(std::string_view name,
+                                   std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "device";
   std::string_view remaining = name;
   const Processes &joined = processes(op);
@@ -130,12 +132,16 @@ DeviceSpec DeviceSpec::from_string(std::string_view name) {
   return device;
 }
 
-std::vector<DeviceSpec> connect_platform(const std::string &platform) {
+std::vector<DeviceSpec> connect_platform(const std::string &platform,
+                                         std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "connect_platform";
   return devicesOf(Platforms::get().connect(platform, op), op);
 }
 
-std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
+std::vector<DeviceSpec> list_logical_devices(std::string_view type,
+                                             std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "list_logical_devices";
   if (!type.empty())
     return devicesOf(upperCase(type), op);
@@ -146,7 +152,9 @@ std::vector<DeviceSpec> list_logical_devices(std::string_view type) {
   return devices;
 }
 
-std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
+std::vector<DeviceSpec> list_physical_devices(std::string_view type,
+                                              std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "list_physical_devices";
   std::vector<std::string> types{upperCase(type)};
   if (type.empty())
@@ -159,7 +167,9 @@ std::vector<DeviceSpec> list_physical_devices(std::string_view type) {
   return physical;
 }
 
-void set_client_options(const ClientOptions &options) {
+void set_client_options(const ClientOptions &options,
+                        std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "set_client_options";
   if (options.workers < 0 || options.memory_limit < 0)
     fail(op, fmt::format("expected numbers of at least 0, got {} workers and a "
@@ -199,7 +209,9 @@ configurePlatform(const DeviceSpec &device,
 
 void set_logical_device_configuration(
     const DeviceSpec &device,
-    const std::vector<LogicalDeviceConfiguration> &configurations) {
+    const std::vector<LogicalDeviceConfiguration> &configurations,
+    std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "set_logical_device_configuration";
   if (device.type != virtualType)
     return configurePlatform(device, configurations, op);
@@ -224,7 +236,8 @@ void set_logical_device_configuration(
   configuredDevices() = count;
 }
 
-DefaultMeshScope device(const DeviceSpec &device) {
+DefaultMeshScope device(const DeviceSpec &device, std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "device";
   // Where plain tensors are anyway.
   if (device == DeviceSpec())

@@ -175,7 +175,8 @@ std::ostream &operator<<(std::ostream &out,
   return out << ']';
 }
 
-std::vector<DeviceSpec> virtual_cpus(int64_t n) {
+std::vector<DeviceSpec> virtual_cpus(int64_t n, std::source_location where) {
+  const UserLine line(where);
   if (n < 1 || n > mostDevices)
     fail("virtual_cpus",
          fmt::format("expected 1 to {} devices, got {}", mostDevices, n));
@@ -188,7 +189,9 @@ std::vector<DeviceSpec> virtual_cpus(int64_t n) {
   return devices;
 }
 
-std::vector<DeviceSpec> list_devices(std::string_view type) {
+std::vector<DeviceSpec> list_devices(std::string_view type,
+                                     std::source_location where) {
+  const UserLine line(where);
   if (type.empty() || type == "CPU") {
     // Every process has as many.
     const Processes &joined = processes("list_devices");

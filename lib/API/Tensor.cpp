@@ -32,35 +32,41 @@ Tensor Tensor::internalFrom(std::shared_ptr<TensorNode> node) {
 }
 
 static const TensorNode &notEmpty(const std::shared_ptr<TensorNode> &node,
-                                  std::string_view op) {
+                                  std::string_view op,
+                                  const std::source_location &where) {
   if (!node)
-    fail(op, "expected a tensor, got an empty Tensor: give it a value first");
+    atLine(where, [&] {
+      fail(op, "expected a tensor, got an empty Tensor: give it a value first");
+    });
   return *node;
 }
 
-const Shape &Tensor::shape() const {
-  return notEmpty(node, "shape").shape;
+const Shape &Tensor::shape(std::source_location where) const {
+  return notEmpty(node, "shape", where).shape;
 }
-DType Tensor::dtype() const {
-  return notEmpty(node, "dtype").dtype;
+DType Tensor::dtype(std::source_location where) const {
+  return notEmpty(node, "dtype", where).dtype;
 }
 bool Tensor::is_traced() const {
   return node && node->trace;
 }
 
-Layout Tensor::layout() const {
-  if (notEmpty(node, "layout").trace)
-    fail("layout",
-         fmt::format("{} is a value of the trace of '{}': the compiler decides "
-                     "its layout. See get_concrete_function, or pin one with "
-                     "relayout",
-                     typeText(node->dtype, node->shape), node->trace->name()));
+Layout Tensor::layout(std::source_location where) const {
+  if (notEmpty(node, "layout", where).trace)
+    atLine(where, [&] {
+      fail("layout",
+           fmt::format("{} is a value of the trace of '{}': the compiler "
+                       "decides its layout. See get_concrete_function, or pin "
+                       "one with relayout",
+                       typeText(node->dtype, node->shape),
+                       node->trace->name()));
+    });
   return node->array.layout();
 }
 
 Tensor::operator bool() const {
   constexpr std::string_view op = "bool";
-  const TensorNode &node = notEmpty(this->node, op);
+  const TensorNode &node = notEmpty(this->node, op, std::source_location());
   if (node.trace)
     fail(op,
          fmt::format(

@@ -387,21 +387,28 @@ const DVariable &DVariable::scatter_min(const Tensor &indices,
   return scatterBy(*this, RowUpdate::Min, indices, updates, where);
 }
 
-const Shape &DVariable::shape() const {
-  const VariableState &found = *stateOf(*this, "shape");
+/// The state of a variable. The error of an empty one names the line `where`.
+static const VariableState &usable(const DVariable &variable,
+                                   std::string_view op,
+                                   const std::source_location &where) {
+  return *atLine(where, [&] { return stateOf(variable, op); });
+}
+
+const Shape &DVariable::shape(Where where) const {
+  const VariableState &found = usable(*this, "shape", where);
   const Shape *seen = found.policy ? found.policy->shape() : nullptr;
   return seen ? *seen : found.type.shape;
 }
-DType DVariable::dtype() const {
-  return stateOf(*this, "dtype")->type.dtype;
+DType DVariable::dtype(Where where) const {
+  return usable(*this, "dtype", where).type.dtype;
 }
-const Layout &DVariable::layout() const {
-  const VariableState &found = *stateOf(*this, "layout");
+const Layout &DVariable::layout(Where where) const {
+  const VariableState &found = usable(*this, "layout", where);
   const Layout *seen = found.policy ? found.policy->layout() : nullptr;
   return seen ? *seen : found.type.layout;
 }
-const std::string &DVariable::name() const {
-  return stateOf(*this, "name")->name;
+const std::string &DVariable::name(Where where) const {
+  return usable(*this, "name", where).name;
 }
 bool DVariable::trainable() const {
   return stateOf(*this, "trainable")->trainable;

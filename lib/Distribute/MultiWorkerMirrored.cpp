@@ -106,14 +106,16 @@ std::shared_ptr<const StrategyState> make(const ClusterResolver &resolver,
 } // namespace
 
 MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(
-    const CommunicationOptions &communication_options)
-    : MultiWorkerMirroredStrategy(TFConfigClusterResolver(),
-                                  communication_options) {}
+    const CommunicationOptions &communication_options, Where where)
+    : MultiWorkerMirroredStrategy(
+          detail::atLine(where, [] { return TFConfigClusterResolver(); }),
+          communication_options, where) {}
 
 MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(
     const ClusterResolver &resolver,
-    const CommunicationOptions &communication_options)
-    : Strategy(make(resolver, communication_options)),
+    const CommunicationOptions &communication_options, Where where)
+    : Strategy(detail::atLine(
+          where, [&] { return make(resolver, communication_options); })),
       resolved(std::make_shared<const ClusterResolver>(resolver)) {}
 
 } // namespace meshloom

@@ -127,19 +127,25 @@ makeCentral(const DeviceList &computing,
 
 MirroredStrategy::MirroredStrategy(
     const DeviceList &devices,
-    std::shared_ptr<const CrossDeviceOps> cross_device_ops)
-    : Strategy(make("MirroredStrategy", StrategyKind::Mirrored,
+    std::shared_ptr<const CrossDeviceOps> cross_device_ops, Where where)
+    : Strategy(detail::atLine(where, [&] {
+        return make("MirroredStrategy", StrategyKind::Mirrored,
                     chosen(devices, "MirroredStrategy"),
-                    std::move(cross_device_ops))) {}
+                    std::move(cross_device_ops));
+      })) {}
 
 CentralStorageStrategy::CentralStorageStrategy(
     const DeviceList &compute_devices,
-    const std::optional<DeviceSpec> &parameter_device)
-    : Strategy(makeCentral(compute_devices, parameter_device)) {}
+    const std::optional<DeviceSpec> &parameter_device, Where where)
+    : Strategy(detail::atLine(where, [&] {
+        return makeCentral(compute_devices, parameter_device);
+      })) {}
 
-OneDeviceStrategy::OneDeviceStrategy(const DeviceSpec &device)
-    : Strategy(make("OneDeviceStrategy", StrategyKind::OneDevice,
-                    chosen({device}, "OneDeviceStrategy"))) {}
+OneDeviceStrategy::OneDeviceStrategy(const DeviceSpec &device, Where where)
+    : Strategy(detail::atLine(where, [&] {
+        return make("OneDeviceStrategy", StrategyKind::OneDevice,
+                    chosen({device}, "OneDeviceStrategy"));
+      })) {}
 
 TPUStrategy::TPUStrategy()
     : Strategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs())) {}
@@ -150,9 +156,11 @@ TPUStrategy TPUStrategy::ofResolver(const TPUClusterResolver &resolver) {
                           nullptr, resolver));
 }
 
-TPUStrategy::TPUStrategy(const DeviceList &devices)
-    : Strategy(make("TPUStrategy", StrategyKind::TPU,
+TPUStrategy::TPUStrategy(const DeviceList &devices, Where where)
+    : Strategy(detail::atLine(where, [&] {
+        return make("TPUStrategy", StrategyKind::TPU,
                     devices.empty() ? connectedTPUs()
-                                    : chosen(devices, "TPUStrategy"))) {}
+                                    : chosen(devices, "TPUStrategy"));
+      })) {}
 
 } // namespace meshloom

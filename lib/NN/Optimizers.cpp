@@ -287,14 +287,15 @@ Optimizer Optimizer::from_config(const nn::Config &config) {
       learningRate, std::move(common));
 }
 
-Optimizer get(std::string_view name) {
-  const auto [className, knownRule] = registeredClasses().find(name);
-  if (!knownRule.makeOptimizer)
+Optimizer get(std::string_view name, Where where) {
+  const auto [className, registeredRule] =
+      detail::atLine(where, [&] { return registeredClasses().find(name); });
+  if (!registeredRule.makeOptimizer)
     Error("[optimizer] '" + className +
           "' is a rule of the program, whose options have no defaults: "
           "make an Optimizer from the rule")
         .raise();
-  return knownRule.makeOptimizer();
+  return registeredRule.makeOptimizer();
 }
 
 } // namespace meshloom::optimizers

@@ -36,6 +36,13 @@ TEST(LinesTest, ReadingValues) {
   EXPECT_LINE((void)w.to_vector<int>());
   EXPECT_LINE((void)none.to_vector<float>());
   EXPECT_LINE((void)none.item<float>());
+  EXPECT_LINE((void)none.shape());
+  EXPECT_LINE((void)none.rank());
+  EXPECT_LINE((void)none.dtype());
+  EXPECT_LINE((void)none.mesh());
+  EXPECT_LINE((void)DVariable().rank());
+  EXPECT_LINE((void)DVariable().layout());
+  EXPECT_LINE((void)DVariable().name());
 }
 
 TEST(LinesTest, MeshesAndLayouts) {
@@ -46,6 +53,38 @@ TEST(LinesTest, MeshesAndLayouts) {
   EXPECT_LINE((void)distribute(x, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)pack({x}, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)unpack(Tensor()));
+}
+
+TEST(LinesTest, Devices) {
+  EXPECT_LINE((void)virtual_cpus(0));
+  EXPECT_LINE(create_mesh({{"x", 1}}, {"CPU:-1"}));
+  EXPECT_LINE(DeviceSpec("CPU:"));
+  EXPECT_LINE((void)list_devices("XPU"));
+  EXPECT_LINE((void)connect_platform("none"));
+  EXPECT_LINE((void)device("XPU:0"));
+  EXPECT_LINE(set_client_options({.workers = -1}));
+  EXPECT_LINE(set_logical_device_configuration("CPU:1", {{}}));
+  EXPECT_LINE(MirroredStrategy({"CPU:0", "CPU:0"}));
+  EXPECT_LINE(CentralStorageStrategy({"CPU:0"}, "XPU:4"));
+  EXPECT_LINE(OneDeviceStrategy("XPU:0"));
+}
+
+TEST(LinesTest, Datasets) {
+  const auto numbers = data::range(4);
+  EXPECT_LINE((void)numbers.take(-2));
+  EXPECT_LINE((void)numbers.skip(-2));
+  EXPECT_LINE((void)numbers.shard(2, 2));
+  EXPECT_LINE((void)numbers.repeat(-2));
+  EXPECT_LINE((void)numbers.shuffle(0));
+  EXPECT_LINE((void)numbers.batch(0));
+  EXPECT_LINE((void)numbers.padded_batch(0));
+  EXPECT_LINE((void)numbers.rebatch(0));
+  EXPECT_LINE((void)numbers.rebatch(std::vector<int64_t>{}));
+  EXPECT_LINE((void)numbers.window(0));
+  EXPECT_LINE((void)numbers.prefetch(-2));
+  const std::function<Tensor(const Tensor &)> none;
+  EXPECT_LINE((void)numbers.map(none));
+  EXPECT_LINE((void)numbers.filter(none));
 }
 
 TEST(LinesTest, Files) {
@@ -60,6 +99,10 @@ TEST(LinesTest, Files) {
   EXPECT_LINE((void)load_model("/none/model"));
   Checkpoint checkpoint({{"x", DVariable(x)}});
   EXPECT_LINE(checkpoint.restore("/none/checkpoint"));
+  checkpoint.write("/proc/none", {.asynchronous = true});
+  EXPECT_LINE(checkpoint.wait());
+  EXPECT_LINE(Checkpoint({{"", DVariable(x)}}));
+  EXPECT_LINE(CheckpointManager(checkpoint, "/none", {.max_to_keep = -1}));
 }
 
 TEST(LinesTest, Models) {
@@ -68,6 +111,8 @@ TEST(LinesTest, Models) {
   const Tensor x = ones({8, 4}), y = ones({8, 1});
   EXPECT_LINE(model.fit(x, y, {.verbose = 0})); // not compiled
   EXPECT_LINE(model.evaluate(x, y, {.verbose = 0}));
+  EXPECT_LINE((void)model.predict(ones({0, 4}), {.verbose = 0}));
+  EXPECT_LINE(model.compile({.steps_per_execution = 0}));
   EXPECT_LINE(load_weights(model, "/none/weights"));
 }
 
@@ -108,6 +153,7 @@ TEST(LinesTest, PartsOfTraining) {
   EXPECT_LINE(optimizers::SGD({.common = {.clip_norm = -1}}));
   EXPECT_LINE(optimizers::SGD({.common = {.clip_norm = 1, .clip_value = 1}}));
   EXPECT_LINE(optimizers::SGD().set_learning_rate(-1));
+  EXPECT_LINE((void)optimizers::get("adm"));
   EXPECT_LINE(optimizers::LossScaleOptimizer(optimizers::SGD(), -1));
   EXPECT_LINE(schedules::ExponentialDecay(0.1, 0, 0.5));
   EXPECT_LINE(schedules::CosineDecay({.initial_learning_rate = 1}));

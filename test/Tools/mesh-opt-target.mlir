@@ -26,6 +26,8 @@
 
 // RUN: not mesh-opt %s --target=gpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: mesh-opt: there is no target 'gpu'; the targets are cpu, cuda, stablehlo, and TPUs by topology, as in tpu:v5e:2x4
+// RUN: not mesh-opt %s --target= 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: mesh-opt: --target= names no target
 // RUN: not mesh-opt %s --target=cpu --canonicalize 2>&1 | FileCheck %s --check-prefix=PASSES
 // PASSES: mesh-opt: --target, --contract, --predict, --what-if, --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
 

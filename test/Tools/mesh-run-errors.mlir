@@ -32,7 +32,7 @@
 // REPEAT: --repeat: expected an integer of at least 1, got 0
 
 // RUN: not mesh-run %s --function=make --workers=two 2>&1 | FileCheck %s --check-prefix=WORKERS
-// WORKERS: --workers: expected an integer of at least 1, got two
+// WORKERS: mesh-run: error: --workers: expected an integer of at least 1, got two
 
 // RUN: echo 'func.func @main(%%a: tensor<4xf32, #dtensor.layout<#dtensor.mesh<x = 2>, [x]>>, %%b: tensor<4xf32, #dtensor.layout<#dtensor.mesh<y = 4>, [y]>>) { return }' > %t/meshes.mlir
 // RUN: not mesh-run %t/meshes.mlir 2>&1 | FileCheck %s --check-prefix=MESHES

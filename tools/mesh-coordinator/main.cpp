@@ -2,7 +2,7 @@
 // mesh-coordinator: the coordination service on its own, for processes that
 // something else than mesh-launch starts.
 #include "../FiniteRange.h"
-#include "../VersionFlag.h"
+#include "../CommandLine.h"
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Support/File.h"
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
       "DTENSOR_NUM_CLIENTS and the two variables that the service prints. "
       "MESHLOOM_TOKEN is a secret that all processes must have.",
       "mesh-coordinator");
-  addVersionFlag(app);
+  setUpCommandLine(app);
   app.add_option("-n,--processes", options.processes,
                  "The number of processes of the program (default: 1)")
       ->check(CLI::Range(1, 100000));

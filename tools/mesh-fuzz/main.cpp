@@ -2,7 +2,7 @@
 // mesh-fuzz: random programs x layouts x meshes, each run under both machine
 // models, in shared and in private memories or on another platform, against the
 // reference interpreter.
-#include "../VersionFlag.h"
+#include "../CommandLine.h"
 #include "Check.h"
 #include "Generator.h"
 #include "ShardMap.h"
@@ -276,7 +276,7 @@ int main(int argc, char **argv) {
   setenv("MESHLOOM_CACHE", "off", /*overwrite=*/0);
   CLI::App app("Compares random programs with the reference interpreter.",
                "mesh-fuzz");
-  meshloom::addVersionFlag(app);
+  meshloom::setUpCommandLine(app);
   Options options;
   auto *seed = app.add_option("--seed", options.seed,
                               "The first seed (default: a new one each time)");

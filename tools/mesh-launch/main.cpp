@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-launch: starts a program several times, as the ranks of one run.
 #include "../FiniteRange.h"
-#include "../VersionFlag.h"
+#include "../CommandLine.h"
 #include "Agent.h"
 #include "Launch.h"
 
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
       "mesh-launch ends the others and says which rank failed first and why. "
       "It passes signals on to all ranks.",
       "mesh-launch");
-  meshloom::addVersionFlag(app);
+  meshloom::setUpCommandLine(app);
   app.footer("After the options: PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   addProcesses(app, options);

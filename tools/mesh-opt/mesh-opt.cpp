@@ -238,6 +238,9 @@ static meshloom::Result<std::optional<int64_t>> autoLayoutBytes() {
 /// Returns an error where options ask for different compilations.
 static meshloom::Status checkOptions() {
   const bool predicts = predictFlag || !whatIfFlag.empty();
+  if (targetFlag.getNumOccurrences() && targetFlag.empty())
+    return meshloom::Error("--target= names no target: write --target=cpu, "
+                           "=cuda, =stablehlo or =tpu:TOPOLOGY");
   if (predicts && !targetFlag.empty())
     return meshloom::Error(
         "--predict and --what-if compile for --machine: name "

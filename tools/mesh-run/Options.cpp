@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Options.h"
 
-#include "../VersionFlag.h"
+#include "../CommandLine.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ using namespace meshloom;
 using namespace meshloom::run;
 
 void run::addOptions(CLI::App &app, Options &options) {
-  addVersionFlag(app);
+  setUpCommandLine(app);
   app.add_option("PROGRAM", options.program,
                  "A program as text (.mlir), or a saved program (.mlprog). A "
                  "saved program holds native code, which runs when it is "

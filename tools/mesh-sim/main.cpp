@@ -4,7 +4,7 @@
 // those of one process within rounding. Or it says how long a step of one
 // process would take with more cores than there are.
 #include "../FiniteRange.h"
-#include "../VersionFlag.h"
+#include "../CommandLine.h"
 #include "Cores.h"
 #include "Reordering.h"
 
@@ -310,7 +310,7 @@ int main(int argc, char **argv) {
   CLI::App app("Runs a saved program as several processes, on simulated "
                "networks, or on simulated cores.",
                "mesh-sim");
-  addVersionFlag(app);
+  setUpCommandLine(app);
   app.add_option("PROGRAM", options.run.program,
                  "A saved program (mesh-run --emit-program). It holds native "
                  "code: load only programs that you trust")

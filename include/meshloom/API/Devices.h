@@ -23,7 +23,9 @@ namespace meshloom {
 /// a platform whose devices are virtual: they are made as meshes name them.
 /// Throws meshloom::Error if there is no such platform or plug-in, if it has no
 /// devices, if devices of that type are another platform's already.
-std::vector<DeviceSpec> connect_platform(const std::string &platform);
+std::vector<DeviceSpec>
+connect_platform(const std::string &platform,
+                 std::source_location where = std::source_location::current());
 
 /// The devices of a type that programs can run on: "CPU" are the virtual CPUs
 /// asked for so far, at least CPU:0. Empty `type`: of all connected platforms.
@@ -33,11 +35,15 @@ std::vector<DeviceSpec> connect_platform(const std::string &platform);
 /// GPU. None where nothing of that type is connected.
 /// Throws meshloom::Error if a plug-in so named cannot be connected, or the
 /// driver is too old.
-std::vector<DeviceSpec> list_logical_devices(std::string_view type = "");
+std::vector<DeviceSpec> list_logical_devices(
+    std::string_view type = "",
+    std::source_location where = std::source_location::current());
 
 /// The same, but physical devices: CPU:0 is the machine that virtual CPUs
 /// share, and GPU:0 a card, however many logical GPUs it is.
-std::vector<DeviceSpec> list_physical_devices(std::string_view type = "");
+std::vector<DeviceSpec> list_physical_devices(
+    std::string_view type = "",
+    std::source_location where = std::source_location::current());
 
 /// One of the logical devices that a physical one is.
 struct LogicalDeviceConfiguration {
@@ -52,7 +58,8 @@ struct LogicalDeviceConfiguration {
 /// if the GPU is in use, or if only some of its logical GPUs have a limit.
 void set_logical_device_configuration(
     const DeviceSpec &device,
-    const std::vector<LogicalDeviceConfiguration> &configurations);
+    const std::vector<LogicalDeviceConfiguration> &configurations,
+    std::source_location where = std::source_location::current());
 
 /// How virtual CPUs run.
 struct ClientOptions {
@@ -68,7 +75,9 @@ struct ClientOptions {
 /// For all virtual CPUs of the process. Comes before anything uses one, making
 /// tensors included. Throws meshloom::Error if that is too late, or a number is
 /// negative.
-void set_client_options(const ClientOptions &options);
+void set_client_options(
+    const ClientOptions &options,
+    std::source_location where = std::source_location::current());
 
 /// While it lives, tensors of this thread that have no layout are made on that
 /// one device: device("TPU:0"), device("/device:TPU:1"). Without an index: 0.
@@ -80,7 +89,9 @@ void set_client_options(const ClientOptions &options);
 ///
 /// Throws meshloom::Error if it is not a device's name, or there is no such
 /// device.
-DefaultMeshScope device(const DeviceSpec &device);
+DefaultMeshScope
+device(const DeviceSpec &device,
+       std::source_location where = std::source_location::current());
 
 /// Where TPUs are: in this machine, and perhaps in others of the same name.
 /// Finds libtpu, and does not touch devices.

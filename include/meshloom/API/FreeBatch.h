@@ -5,6 +5,7 @@
 
 #include "meshloom/API/EvalShape.h"
 #include "meshloom/API/Function.h"
+#include "meshloom/API/Ops.h"
 #include "meshloom/API/SavedFunction.h"
 
 namespace meshloom {

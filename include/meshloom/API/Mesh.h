@@ -23,12 +23,14 @@ struct DeviceSpec {
   /// By its name; see from_string.
   template <typename Name>
     requires std::convertible_to<const Name &, std::string_view>
-  DeviceSpec(const Name &name)
-      : DeviceSpec(from_string(std::string_view(name))) {}
+  DeviceSpec(const Name &name,
+             std::source_location where = std::source_location::current())
+      : DeviceSpec(from_string(std::string_view(name), where)) {}
   /// The same. Throws meshloom::Error for a null pointer, too.
-  DeviceSpec(const char *name)
-      : DeviceSpec(
-            from_string(textOrThrow(name, "a device's name, as \"CPU:0\""))) {}
+  DeviceSpec(const char *name,
+             std::source_location where = std::source_location::current())
+      : DeviceSpec(from_string(
+            textOrThrow(name, "a device's name, as \"CPU:0\""), where)) {}
   /// A device has a name.
   DeviceSpec(std::nullptr_t) = delete;
 
@@ -48,7 +50,9 @@ struct DeviceSpec {
   /// it, in any case of letters; without an index it is 0. Throws
   /// meshloom::Error if it is not a device's name, or one of a process that
   /// there is not.
-  static DeviceSpec from_string(std::string_view name);
+  static DeviceSpec
+  from_string(std::string_view name,
+              std::source_location where = std::source_location::current());
   /// Returns whether both are the same device.
   bool operator==(const DeviceSpec &) const = default;
 };
@@ -97,13 +101,17 @@ private:
 /// them, each of which has a block. Making them costs nothing; asking again
 /// gives the same ones.
 /// Throws meshloom::Error if n is not in [1, 65536].
-std::vector<DeviceSpec> virtual_cpus(int64_t n);
+std::vector<DeviceSpec>
+virtual_cpus(int64_t n,
+             std::source_location where = std::source_location::current());
 
 /// The virtual CPUs asked for so far, at least CPU:0 (of several processes: as
 /// many in each as InitializeOptions::devices_per_process), or this process's
 /// devices of another type that is connected (see Devices.h). Throws
 /// meshloom::Error if there is none of the type. Empty: virtual CPUs.
-std::vector<DeviceSpec> list_devices(std::string_view type = "");
+std::vector<DeviceSpec>
+list_devices(std::string_view type = "",
+             std::source_location where = std::source_location::current());
 
 /// A mesh of `devices` (default: all of list_devices()), in the order of the
 /// axes, the last one fastest: create_mesh({{"x", 2}, {"y", 4}}). One size may

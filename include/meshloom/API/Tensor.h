@@ -129,18 +129,30 @@ public:
   // clang-format on
 
   /// Global extents. Throws meshloom::Error if the tensor is empty.
-  const Shape &shape() const;
+  const Shape &
+  shape(std::source_location where = std::source_location::current()) const;
   /// Number of dims.
-  int64_t rank() const { return int64_t(shape().size()); }
+  int64_t
+  rank(std::source_location where = std::source_location::current()) const {
+    return int64_t(shape(where).size());
+  }
   /// Number of elements of the global value.
-  int64_t size() const { return elementCount(shape()); }
+  int64_t
+  size(std::source_location where = std::source_location::current()) const {
+    return elementCount(shape(where));
+  }
   /// Type of the elements.
-  DType dtype() const;
+  DType
+  dtype(std::source_location where = std::source_location::current()) const;
   /// How the value is cut over its mesh. Throws meshloom::Error if the tensor
   /// is a value of a trace: the compiler has yet to decide its layout.
-  Layout layout() const;
+  Layout
+  layout(std::source_location where = std::source_location::current()) const;
   /// The mesh of its layout.
-  Mesh mesh() const { return layout().mesh(); }
+  Mesh
+  mesh(std::source_location where = std::source_location::current()) const {
+    return layout(where).mesh();
+  }
   /// Name of the device that holds it, or "CPU:0 ... CPU:7" for a mesh.
   std::string device() const;
   /// Returns whether it is a value of a trace, which has no elements yet.

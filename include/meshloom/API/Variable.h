@@ -143,15 +143,17 @@ public:
                               Where where = Where::current()) const;
 
   /// Global extents.
-  const Shape &shape() const;
+  const Shape &shape(Where where = Where::current()) const;
   /// Number of dims.
-  int64_t rank() const { return int64_t(shape().size()); }
+  int64_t rank(Where where = Where::current()) const {
+    return int64_t(shape(where).size());
+  }
   /// Type of the elements.
-  DType dtype() const;
+  DType dtype(Where where = Where::current()) const;
   /// How values are cut over the mesh.
-  const Layout &layout() const;
+  const Layout &layout(Where where = Where::current()) const;
   /// The given name, or one of its own.
-  const std::string &name() const;
+  const std::string &name(Where where = Where::current()) const;
   /// Returns whether optimizers train it.
   bool trainable() const;
   /// The synchronization, with AUTO resolved.

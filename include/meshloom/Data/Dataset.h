@@ -3,6 +3,7 @@
 // come from, what is made of them, batches, orders.
 #pragma once
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Data/Iterator.h"
 
 #include <filesystem>
@@ -105,6 +106,11 @@ decltype(auto) applyTo(const F &f, const T &value) {
 template <typename F, typename T>
 using Applied = std::decay_t<decltype(applyTo(std::declval<const F &>(),
                                               std::declval<const T &>()))>;
+/// The dataset of the source that `make` returns, whose errors name `where`.
+template <typename T, typename Make>
+Dataset<T> datasetAt(const std::source_location &where, Make &&make) {
+  return Dataset<T>(meshloom::detail::atLine(where, make));
+}
 } // namespace detail
 
 /// An immutable description of a pipeline, cheap to copy: elements are made
@@ -125,7 +131,8 @@ using Applied = std::decay_t<decltype(applyTo(std::declval<const F &>(),
 /// Functions given to a pipeline may be called by other threads.
 template <typename T> class [[nodiscard]] Dataset : public AnyDataset {
 public:
-  using Value = T; ///< an element
+  using Value = T;                    ///< an element
+  using Where = std::source_location; ///< the line of a call, for messages
   /// Made of a source, for Meshloom's own layers.
   explicit Dataset(detail::SourcePtr source) : AnyDataset(std::move(source)) {}
 
@@ -142,21 +149,26 @@ public:
   auto end() const { return detail::Position<T>(); }
 
   /// Elements 0 to count - 1, or all where there are fewer; -1: all.
-  Dataset take(int64_t count) const {
-    return Dataset(detail::take(source(), count));
+  Dataset take(int64_t count, Where where = Where::current()) const {
+    return detail::datasetAt<T>(where,
+                                [&] { return detail::take(source(), count); });
   }
   /// All but the first `count`.
-  Dataset skip(int64_t count) const {
-    return Dataset(detail::skip(source(), count));
+  Dataset skip(int64_t count, Where where = Where::current()) const {
+    return detail::datasetAt<T>(where,
+                                [&] { return detail::skip(source(), count); });
   }
   /// Elements index, index + count, index + 2 count, ...: the part of one of
   /// `count` workers. Throws meshloom::Error if index is not in [0, count).
-  Dataset shard(int64_t count, int64_t index) const {
-    return Dataset(detail::shard(source(), count, index));
+  Dataset shard(int64_t count, int64_t index,
+                Where where = Where::current()) const {
+    return detail::datasetAt<T>(
+        where, [&] { return detail::shard(source(), count, index); });
   }
   /// All elements `count` times; -1: for ever.
-  Dataset repeat(int64_t count = -1) const {
-    return Dataset(detail::repeat(source(), count));
+  Dataset repeat(int64_t count = -1, Where where = Where::current()) const {
+    return detail::datasetAt<T>(
+        where, [&] { return detail::repeat(source(), count); });
   }
   /// These, then those of `other`.
   Dataset concatenate(const Dataset &other) const {
@@ -164,92 +176,114 @@ public:
   }
   /// In an order drawn from a buffer of that many elements: each comes at most
   /// that much too early. A buffer that holds all makes every order possible.
-  Dataset shuffle(int64_t buffer_size,
-                  const ShuffleOptions &options = {}) const {
-    return Dataset(detail::shuffle(source(), buffer_size, options.seed,
-                                   options.reshuffle_each_iteration));
+  Dataset shuffle(int64_t buffer_size, const ShuffleOptions &options = {},
+                  Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      return detail::shuffle(source(), buffer_size, options.seed,
+                             options.reshuffle_each_iteration);
+    });
   }
   /// `size` elements stacked to one: each tensor [...] becomes [size, ...]. The
   /// last batch may be short. Throws meshloom::Error, when it is made, if
   /// shapes differ.
-  Dataset batch(int64_t size, const BatchOptions &options = {}) const {
-    return Dataset(detail::batch(source(), size, options.drop_remainder));
+  Dataset batch(int64_t size, const BatchOptions &options = {},
+                Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      return detail::batch(source(), size, options.drop_remainder);
+    });
   }
   /// The same of tensors whose extents differ: they are padded at their ends.
-  Dataset padded_batch(int64_t size,
-                       const PaddedBatchOptions &options = {}) const {
-    return Dataset(detail::paddedBatch(source(), size, options.drop_remainder,
-                                       options.padded_shapes,
-                                       options.padding_values));
+  Dataset padded_batch(int64_t size, const PaddedBatchOptions &options = {},
+                       Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      return detail::paddedBatch(source(), size, options.drop_remainder,
+                                 options.padded_shapes, options.padding_values);
+    });
   }
   /// The rows of each element: [n, ...] becomes n elements [...].
   Dataset unbatch() const { return Dataset(detail::unbatch(source())); }
   /// Batches cut and joined to batches of `size`.
-  Dataset rebatch(int64_t size, const BatchOptions &options = {}) const {
-    return Dataset(detail::rebatch(source(), {size}, options.drop_remainder));
+  Dataset rebatch(int64_t size, const BatchOptions &options = {},
+                  Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      return detail::rebatch(source(), {size}, options.drop_remainder);
+    });
   }
   /// Batches of these sizes in turn: the parts of uneven replicas.
-  Dataset rebatch(std::vector<int64_t> sizes,
-                  const BatchOptions &options = {}) const {
-    return Dataset(
-        detail::rebatch(source(), std::move(sizes), options.drop_remainder));
+  Dataset rebatch(std::vector<int64_t> sizes, const BatchOptions &options = {},
+                  Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      return detail::rebatch(source(), std::move(sizes),
+                             options.drop_remainder);
+    });
   }
   /// The results of function(element); for a pair or tuple function(parts...)
   /// will do. An error that it throws is thrown where the element is taken, and
   /// names it.
   template <typename F>
-  auto map(F function, const MapOptions &options = {}) const {
+  auto map(F function, const MapOptions &options = {},
+           Where where = Where::current()) const {
     using U = detail::Applied<F, T>;
-    detail::expectFunction(function, "map");
-    return Dataset<U>(detail::map(
-        source(),
-        [function = std::move(function)](const detail::Element &element) {
-          return detail::elementOf<U>(
-              detail::applyTo(function, detail::valueOf<T>(element)));
-        },
-        {options.num_parallel_calls, options.deterministic}));
+    return detail::datasetAt<U>(where, [&] {
+      detail::expectFunction(function, "map");
+      return detail::map(
+          source(),
+          [function = std::move(function)](const detail::Element &element) {
+            return detail::elementOf<U>(
+                detail::applyTo(function, detail::valueOf<T>(element)));
+          },
+          {options.num_parallel_calls, options.deterministic});
+    });
   }
   /// The elements for which predicate(element), a bool or a Tensor of one
   /// element, is true.
-  template <typename F> Dataset filter(F predicate) const {
-    detail::expectFunction(predicate, "filter");
-    return Dataset(detail::filter(
-        source(),
-        [predicate = std::move(predicate)](const detail::Element &element) {
-          return bool(detail::applyTo(predicate, detail::valueOf<T>(element)));
-        }));
+  template <typename F>
+  Dataset filter(F predicate, Where where = Where::current()) const {
+    return detail::datasetAt<T>(where, [&] {
+      detail::expectFunction(predicate, "filter");
+      return detail::filter(source(), [predicate = std::move(predicate)](
+                                          const detail::Element &element) {
+        return bool(detail::applyTo(predicate, detail::valueOf<T>(element)));
+      });
+    });
   }
   /// The elements of the datasets that function(element) gives, of several of
   /// them in turn. The next dataset takes the place of one that has no more
   /// when its turn comes again, as in tf.data.
   template <typename F>
-  auto interleave(F function, const InterleaveOptions &options = {}) const {
+  auto interleave(F function, const InterleaveOptions &options = {},
+                  Where where = Where::current()) const {
     using Inner = detail::Applied<F, T>;
     static_assert(std::is_base_of_v<AnyDataset, Inner>,
                   "interleave calls a function that gives a Dataset");
-    detail::expectFunction(function, "interleave");
-    return Dataset<typename Inner::Value>(detail::interleave(
-        source(),
-        [function = std::move(function)](const detail::Element &element) {
-          return detail::applyTo(function, detail::valueOf<T>(element))
-              .source();
-        },
-        options.cycle_length, options.block_length,
-        {options.num_parallel_calls, true}));
+    return detail::datasetAt<typename Inner::Value>(where, [&] {
+      detail::expectFunction(function, "interleave");
+      return detail::interleave(
+          source(),
+          [function = std::move(function)](const detail::Element &element) {
+            return detail::applyTo(function, detail::valueOf<T>(element))
+                .source();
+          },
+          options.cycle_length, options.block_length,
+          {options.num_parallel_calls, true});
+    });
   }
   /// The elements of the datasets that function(element) gives, one dataset
   /// after the other.
-  template <typename F> auto flat_map(F function) const {
-    return interleave(std::move(function));
+  template <typename F>
+  auto flat_map(F function, Where where = Where::current()) const {
+    return interleave(std::move(function), {}, where);
   }
   /// Datasets of `size` elements each.
-  Dataset<Dataset> window(int64_t size,
-                          const WindowOptions &options = {}) const {
-    return Dataset<Dataset>(detail::window(
-        source(), size, options.shift ? options.shift : size, options.stride,
-        options.drop_remainder, [](detail::SourcePtr elements) {
-          return detail::elementOf(Dataset(std::move(elements)));
-        }));
+  Dataset<Dataset> window(int64_t size, const WindowOptions &options = {},
+                          Where where = Where::current()) const {
+    return detail::datasetAt<Dataset>(where, [&] {
+      return detail::window(
+          source(), size, options.shift ? options.shift : size, options.stride,
+          options.drop_remainder, [](detail::SourcePtr elements) {
+            return detail::elementOf(Dataset(std::move(elements)));
+          });
+    });
   }
   /// (index, element), the index an i64.
   Dataset<std::pair<Tensor, T>> enumerate(int64_t start = 0) const;
@@ -266,8 +300,9 @@ public:
         detail::cache(source(), file.string(), detail::skeletonFrom<T>));
   }
   /// A thread makes up to `count` elements ahead; AUTOTUNE will do.
-  Dataset prefetch(int64_t count) const {
-    return Dataset(detail::prefetch(source(), count));
+  Dataset prefetch(int64_t count, Where where = Where::current()) const {
+    return detail::datasetAt<T>(
+        where, [&] { return detail::prefetch(source(), count); });
   }
   /// The same, and brings them to devices: one layout for each tensor of an
   /// element, in order.

@@ -25,7 +25,8 @@ public:
   /// one of another process, or if none is there.
   explicit MirroredStrategy(
       const DeviceList &devices = {},
-      std::shared_ptr<const CrossDeviceOps> cross_device_ops = nullptr);
+      std::shared_ptr<const CrossDeviceOps> cross_device_ops = nullptr,
+      Where where = Where::current());
 };
 
 /// Synchronous training on the devices of several processes, the workers: a
@@ -46,13 +47,15 @@ public:
   /// started. Throws meshloom::Error if TF_CONFIG is malformed, and as
   /// `initialize`.
   explicit MultiWorkerMirroredStrategy(
-      const CommunicationOptions &communication_options = {});
+      const CommunicationOptions &communication_options = {},
+      Where where = Where::current());
   /// The strategy for a resolver's cluster. Throws meshloom::Error as above, if
   /// it does not say which task this process is, if this process runs as one of
   /// others already.
   explicit MultiWorkerMirroredStrategy(
       const ClusterResolver &resolver,
-      const CommunicationOptions &communication_options = {});
+      const CommunicationOptions &communication_options = {},
+      Where where = Where::current());
   /// The given resolver; else TF_CONFIG's.
   const ClusterResolver &cluster_resolver() const { return *resolved; }
 
@@ -70,14 +73,16 @@ public:
   /// no such `parameter_device`.
   explicit CentralStorageStrategy(
       const DeviceList &compute_devices = {},
-      const std::optional<DeviceSpec> &parameter_device = std::nullopt);
+      const std::optional<DeviceSpec> &parameter_device = std::nullopt,
+      Where where = Where::current());
 };
 
 /// Everything on one device.
 class OneDeviceStrategy : public Strategy {
 public:
   /// Throws meshloom::Error if there is no such device.
-  explicit OneDeviceStrategy(const DeviceSpec &device);
+  explicit OneDeviceStrategy(const DeviceSpec &device,
+                             Where where = Where::current());
 };
 
 /// Synchronous training on the cores of TPUs.
@@ -94,7 +99,8 @@ public:
       : TPUStrategy(ofResolver(resolver)) {}
   /// These, one replica each: some of the TPUs, or virtual CPUs for trying a
   /// program without one.
-  explicit TPUStrategy(const DeviceList &devices);
+  explicit TPUStrategy(const DeviceList &devices,
+                       Where where = Where::current());
 
 private:
   static TPUStrategy ofResolver(const TPUClusterResolver &resolver);

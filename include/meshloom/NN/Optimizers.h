@@ -699,6 +699,6 @@ public:
 /// The optimizer that Keras knows by this name ("adam", "rmsprop", ...; small
 /// or capital letters), with the options of its default. Throws meshloom::Error
 /// that lists the closest names.
-Optimizer get(std::string_view name);
+Optimizer get(std::string_view name, Where where = Where::current());
 
 } // namespace meshloom::optimizers

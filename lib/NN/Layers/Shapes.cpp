@@ -333,7 +333,8 @@ private:
 /// Returns the tensors with one rank: those of fewer dims get dims of extent 1
 /// after the batch, as in Keras.
 std::vector<Tensor> withOneRank(std::vector<Tensor> xs) {
-  const int64_t rank = std::ranges::max_element(xs, {}, &Tensor::rank)->rank();
+  const int64_t rank =
+      std::ranges::max(xs, {}, [](const Tensor &x) { return x.rank(); }).rank();
   for (Tensor &x : xs)
     while (x.rank() < rank)
       x = expand_dims(x, std::min<int64_t>(1, x.rank()));

@@ -197,14 +197,16 @@ struct Checkpoint::State {
   std::future<void> writing;
 };
 
-Checkpoint::Checkpoint(Objects objects) : state(std::make_shared<State>()) {
+Checkpoint::Checkpoint(Objects objects, std::source_location where)
+    : state(std::make_shared<State>()) {
   std::set<std::string> names;
   for (const auto &[name, object] : objects)
     if (name.empty() || !names.insert(name).second)
-      Error(fmt::format("[Checkpoint] expected objects with names of "
-                        "their own, got '{}'{}",
-                        name, name.empty() ? "" : " twice"))
-          .raise();
+      detail::fail("Checkpoint",
+                   fmt::format("expected a different name for each object, "
+                               "got '{}'{}",
+                               name, name.empty() ? "" : " twice"),
+                   &where);
   state->objects = std::move(objects);
 }
 
@@ -484,9 +486,11 @@ std::filesystem::path Checkpoint::save(const std::filesystem::path &prefix,
   });
 }
 
-void Checkpoint::wait() const {
-  detail::expectNotMovedFrom(state, "Checkpoint");
-  state->wait();
+void Checkpoint::wait(std::source_location where) const {
+  detail::atLine(where, [&] {
+    detail::expectNotMovedFrom(state, "Checkpoint");
+    state->wait();
+  });
 }
 int64_t Checkpoint::save_counter() const {
   detail::expectNotMovedFrom(state, "Checkpoint");

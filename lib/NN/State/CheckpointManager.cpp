@@ -120,9 +120,10 @@ void CheckpointManager::State::prune() const {
 }
 
 CheckpointManager::CheckpointManager(Checkpoint checkpoint, fs::path directory,
-                                     CheckpointManagerOptions options) {
-  auto refuse = [](const std::string &why) {
-    Error("[CheckpointManager] " + why).raise();
+                                     CheckpointManagerOptions options,
+                                     std::source_location where) {
+  auto refuse = [&](const std::string &why) {
+    detail::fail("CheckpointManager", why, &where);
   };
   if (options.max_to_keep < 0 || options.keep_checkpoint_every_n_hours < 0 ||
       options.checkpoint_interval < 0)

@@ -280,17 +280,18 @@ struct ExportedFunctions::State {
       return function.arguments().size() - captured.size();
     }
   };
-  Signature &find(const std::string &name) const {
+  Signature &find(const std::string &name, const Where &where) const {
     if (auto found = signatures.find(name); found != signatures.end())
       return found->second;
     std::vector<std::string> names;
     for (const auto &[existing, signature] : signatures)
       names.push_back(existing);
-    Error(fmt::format("[ExportedFunctions] expected the name of a "
-                      "signature, got '{}'; there are '{}'",
-                      name, fmt::join(names, "', '")),
-          ErrorCode::NOT_FOUND)
-        .raise();
+    detail::fail("ExportedFunctions",
+                 Error(fmt::format("expected the name of a signature, got "
+                                   "'{}'; there are '{}'",
+                                   name, fmt::join(names, "', '")),
+                       ErrorCode::NOT_FOUND),
+                 &where);
   }
 
   mutable std::map<std::string, Signature> signatures;
@@ -459,9 +460,9 @@ std::vector<std::string> ExportedFunctions::signatures() const {
 }
 
 std::vector<ValueInfo>
-ExportedFunctions::arguments(const std::string &signature) const {
+ExportedFunctions::arguments(const std::string &signature, Where where) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
-  const State::Signature &found = state->find(signature);
+  const State::Signature &found = state->find(signature, where);
   std::vector<ValueInfo> infos = found.function.arguments();
   infos.erase(infos.begin() + int64_t(found.explicitArguments()), infos.end());
   for (size_t i = 0; found.free && i < infos.size(); ++i)
@@ -469,10 +470,10 @@ ExportedFunctions::arguments(const std::string &signature) const {
   return infos;
 }
 
-std::vector<ValueInfo>
-ExportedFunctions::results(const std::string &signature) const {
+std::vector<ValueInfo> ExportedFunctions::results(const std::string &signature,
+                                                  Where where) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
-  const State::Signature &found = state->find(signature);
+  const State::Signature &found = state->find(signature, where);
   const SavedFunction &function = found.function;
   std::vector<ValueInfo> infos = function.results();
   infos.erase(infos.end() - int64_t(function.assigned_arguments().size()),
@@ -489,43 +490,47 @@ const std::vector<DVariable> &ExportedFunctions::variables() const {
 
 std::vector<Tensor>
 ExportedFunctions::operator()(const std::string &signature,
-                              const std::vector<Tensor> &arguments) const {
-  detail::expectNotMovedFrom(state, "ExportedFunctions");
-  State::Signature &found = state->find(signature);
-  const size_t explicitCount = found.explicitArguments();
-  if (arguments.size() != explicitCount)
-    Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
-                      "arguments, got {}",
-                      signature, explicitCount, arguments.size()))
-        .raise();
-  std::lock_guard lock(state->mutex);
-  const SavedFunction &function =
-      found.free ? found.free->forSize(detail::batchSizeOf(
-                       signature, found.free->arguments, arguments))
-                 : found.function;
-  std::vector<Tensor> operands = arguments;
-  for (const auto &captured : found.captured)
-    operands.push_back(
-        std::holds_alternative<Tensor>(captured)
-            ? std::get<Tensor>(captured)
-            : state->variables[std::get<size_t>(captured)].read_value());
-  std::vector<Tensor> results = function(operands);
-  const std::vector<int64_t> assigned = function.assigned_arguments();
-  const size_t explicitResults = results.size() - assigned.size();
-  for (size_t i = 0; i < assigned.size(); ++i) {
-    const auto &captured =
-        found.captured.at(size_t(assigned[i]) - explicitCount);
-    state->variables[std::get<size_t>(captured)].assign(
-        results[explicitResults + i]);
-  }
-  results.resize(explicitResults);
-  return results;
+                              const std::vector<Tensor> &arguments,
+                              Where where) const {
+  return detail::atLine(where, [&] {
+    detail::expectNotMovedFrom(state, "ExportedFunctions");
+    State::Signature &found = state->find(signature, where);
+    const size_t explicitCount = found.explicitArguments();
+    if (arguments.size() != explicitCount)
+      Error(fmt::format("[ExportedFunctions] signature '{}' takes {} "
+                        "arguments, got {}",
+                        signature, explicitCount, arguments.size()))
+          .raise();
+    std::lock_guard lock(state->mutex);
+    const SavedFunction &function =
+        found.free ? found.free->forSize(detail::batchSizeOf(
+                         signature, found.free->arguments, arguments))
+                   : found.function;
+    std::vector<Tensor> operands = arguments;
+    for (const auto &captured : found.captured)
+      operands.push_back(
+          std::holds_alternative<Tensor>(captured)
+              ? std::get<Tensor>(captured)
+              : state->variables[std::get<size_t>(captured)].read_value());
+    std::vector<Tensor> results = function(operands);
+    const std::vector<int64_t> assigned = function.assigned_arguments();
+    const size_t explicitResults = results.size() - assigned.size();
+    for (size_t i = 0; i < assigned.size(); ++i) {
+      const auto &captured =
+          found.captured.at(size_t(assigned[i]) - explicitCount);
+      state->variables[std::get<size_t>(captured)].assign(
+          results[explicitResults + i]);
+    }
+    results.resize(explicitResults);
+    return results;
+  });
 }
 
 std::vector<int64_t>
-ExportedFunctions::batch_sizes(const std::string &signature) const {
+ExportedFunctions::batch_sizes(const std::string &signature,
+                               Where where) const {
   detail::expectNotMovedFrom(state, "ExportedFunctions");
-  const State::Signature &found = state->find(signature);
+  const State::Signature &found = state->find(signature, where);
   std::lock_guard lock(state->mutex);
   return found.free ? found.free->sizes() : std::vector<int64_t>();
 }

@@ -209,7 +209,7 @@ Trainer::Trainer(std::shared_ptr<LayerImpl> impl)
 void Trainer::compile(TrainingOptions options, Where where) {
   if (!state)
     refuseTraining("compile", "expected a model, got an empty handle");
-  state->compile(std::move(options), where);
+  detail::atLine(where, [&] { state->compile(std::move(options), where); });
 }
 
 bool Trainer::compiled() const {
@@ -547,12 +547,11 @@ Logs Trainer::evaluate(const TrainingData &input, EvaluateOptions options,
   });
 }
 
-std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
-                                          PredictOptions options,
-                                          Where where) const {
-  if (!state)
-    refuseTraining("predict", "expected a model, got an empty handle");
-  Training &training = *state;
+/// The outputs of a model for all examples.
+static std::vector<Tensor> predictions(const Model &model, Training &training,
+                                       const TrainingData &data,
+                                       PredictOptions options,
+                                       const std::source_location &where) {
   if (data.workers)
     refuseTraining("predict", "predictions are in the order of one dataset: "
                               "give that, not one of each worker");
@@ -564,7 +563,7 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
   if (options.verbose > 0 && !showsProgress(options.callbacks))
     options.callbacks.emplace_back(progress);
   CallbackList callbacks(
-      static_cast<const Model &>(*this), std::move(options.callbacks),
+      model, std::move(options.callbacks),
       {.steps = countOf(batches, options.steps), .verbose = options.verbose});
   using callbacks::Callback;
 
@@ -619,6 +618,16 @@ std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
   for (const Rows &rows : parts)
     whole.push_back(hostTensor(rows.type, rows.shape, rows.bytes));
   return whole;
+}
+std::vector<Tensor> Trainer::predict_many(const TrainingData &data,
+                                          PredictOptions options,
+                                          Where where) const {
+  return detail::atLine(where, [&] {
+    if (!state)
+      refuseTraining("predict", "expected a model, got an empty handle");
+    return predictions(static_cast<const Model &>(*this), *state, data,
+                       std::move(options), where);
+  });
 }
 
 static const Tensor &onlyOne(const std::vector<Tensor> &outputs) {

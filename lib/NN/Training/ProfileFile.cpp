@@ -107,8 +107,9 @@ void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
   const std::filesystem::path trace = run / (std::string(host) + ".trace.json");
   profile.write(trace);
   std::ifstream in(trace);
+  const nlohmann::json contents = nlohmann::json::parse(in);
   SpaceBuilder builder;
-  for (const auto &event : nlohmann::json::parse(in).at("traceEvents"))
+  for (const auto &event : contents.at("traceEvents"))
     builder.add(event);
   builder.space.add_hostnames(host);
   const std::filesystem::path planes = run / (std::string(host) + ".xplane.pb");

@@ -155,7 +155,8 @@ public:
   /// The objects by name, in the order of the checkpoint.
   using Objects = std::vector<std::pair<std::string, Trackable>>;
   /// Throws meshloom::Error if a name is empty or given twice.
-  explicit Checkpoint(Objects objects);
+  explicit Checkpoint(Objects objects, std::source_location where =
+                                           std::source_location::current());
 
   /// Writes the folder `path`; what it was before is replaced. Throws
   /// meshloom::Error if it cannot be written, if a value is missing, in a
@@ -171,7 +172,7 @@ public:
        const CheckpointWriteOptions &options = {},
        std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
-  void wait() const;
+  void wait(std::source_location where = std::source_location::current()) const;
 
   /// Takes the values of the folder. Throws meshloom::Error, listing them, if
   /// variables are missing there, or here, or have another shape or type, and,

@@ -43,8 +43,10 @@ class CheckpointManager {
 public:
   /// Throws meshloom::Error if a number is negative, if there is an interval
   /// without step_counter, or if step_counter is not a scalar of integers.
-  CheckpointManager(Checkpoint checkpoint, std::filesystem::path directory,
-                    CheckpointManagerOptions options = {});
+  CheckpointManager(
+      Checkpoint checkpoint, std::filesystem::path directory,
+      CheckpointManagerOptions options = {},
+      std::source_location where = std::source_location::current());
 
   /// Writes the next checkpoint and gives its path; none where the interval has
   /// not passed. `checkpoint_number`: default the step, else one more than the
@@ -53,7 +55,10 @@ public:
   save(std::optional<int64_t> checkpoint_number = std::nullopt,
        std::source_location where = std::source_location::current()) const;
   /// Waits until what was started is written. Throws its meshloom::Error.
-  void wait() const { checkpoint().wait(); }
+  void
+  wait(std::source_location where = std::source_location::current()) const {
+    checkpoint().wait(where);
+  }
 
   /// Restores the newest checkpoint and gives its path; where there is none it
   /// calls init_fn and gives none. Throws meshloom::Error as

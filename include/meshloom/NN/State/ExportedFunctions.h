@@ -78,12 +78,15 @@ public:
   std::vector<std::string> signatures() const;
   /// The arguments of a signature's function, by its own names. Throws
   /// meshloom::Error that lists the signatures if there is none of that name.
-  std::vector<ValueInfo> arguments(const std::string &signature) const;
+  std::vector<ValueInfo> arguments(const std::string &signature,
+                                   Where where = Where::current()) const;
   /// The results of a signature's function.
-  std::vector<ValueInfo> results(const std::string &signature) const;
+  std::vector<ValueInfo> results(const std::string &signature,
+                                 Where where = Where::current()) const;
   /// Returns the batch sizes for which the signature already has a compiled
   /// program, in rising order; empty if its batch size is fixed.
-  std::vector<int64_t> batch_sizes(const std::string &signature) const;
+  std::vector<int64_t> batch_sizes(const std::string &signature,
+                                   Where where = Where::current()) const;
   /// The variables of all functions: one that several use is there once.
   const std::vector<DVariable> &variables() const;
 
@@ -92,7 +95,8 @@ public:
   /// folder allows it. Throws meshloom::Error if there is no such signature, if
   /// arguments do not fit, or if a size cannot be compiled.
   std::vector<Tensor> operator()(const std::string &signature,
-                                 const std::vector<Tensor> &arguments) const;
+                                 const std::vector<Tensor> &arguments,
+                                 Where where = Where::current()) const;
 
   struct State;
   /// For load_functions, which makes them.

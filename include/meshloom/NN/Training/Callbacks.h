@@ -4,7 +4,7 @@
 // that write models.
 #pragma once
 
-#include "meshloom/API/Tensor.h"
+#include "meshloom/API/Ops.h"
 #include "meshloom/NN/Training/Callback.h"
 
 #include <filesystem>
