@@ -342,8 +342,9 @@ void computeEarly(const PartValues &values) {
   OpBuilder builder(values.ops.back()->getContext());
   builder.setInsertionPointAfter(values.ops.back());
   const Location location = values.ops.front()->getLoc();
-  CaseOp region = createRegion(builder, location, values.early,
-                               *annotatedLayout(values.early.front().getType()));
+  CaseOp region =
+      createRegion(builder, location, values.early,
+                   *annotatedLayout(values.early.front().getType()));
   Block &body = region.getBranches()[0].front();
   for (Operation *op : values.ops)
     op->moveBefore(&body, body.end());

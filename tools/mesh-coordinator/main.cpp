@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-coordinator: the coordination service on its own, for processes that
 // something else than mesh-launch starts.
-#include "../FiniteRange.h"
 #include "../CommandLine.h"
+#include "../FiniteRange.h"
 
 #include "meshloom/Cluster/Coordination/RunOptions.h"
 #include "meshloom/Support/File.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mesh-launch: starts a program several times, as the ranks of one run.
-#include "../FiniteRange.h"
 #include "../CommandLine.h"
+#include "../FiniteRange.h"
 #include "Agent.h"
 #include "Launch.h"
 

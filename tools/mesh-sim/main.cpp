@@ -3,8 +3,8 @@
 // networks: many schedules, each from a seed. All must give the same bits,
 // those of one process within rounding. Or it says how long a step of one
 // process would take with more cores than there are.
-#include "../FiniteRange.h"
 #include "../CommandLine.h"
+#include "../FiniteRange.h"
 #include "Cores.h"
 #include "Reordering.h"
 

@@ -50,7 +50,7 @@ struct Explanation {
   /// empty where it was written on one.
   std::string meshes;
   std::vector<std::string> notAsAsked; ///< layouts that it asks for in vain
-  std::vector<std::string> automaticLayouts;    ///< as lines to copy
+  std::vector<std::string> automaticLayouts; ///< as lines to copy
   /// How the program keeps to its memory budget, as lines; empty where layouts
   /// suffice.
   std::vector<std::string> memoryChoices;

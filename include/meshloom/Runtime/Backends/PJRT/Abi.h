@@ -125,8 +125,8 @@ enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
 enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
 /// Kinds of a Buffer_MemoryLayout.
 enum class MemoryLayoutKind : int32_t { Tiled, Strides };
-/// States of a ProcessInfo. The others are those of processes that are starting,
-/// connected, or gone in an orderly way.
+/// States of a ProcessInfo. The others are those of processes that are
+/// starting, connected, or gone in an orderly way.
 enum class ProcessState : int32_t { Error = 4 };
 /// Kinds of extensions that plug-ins have, by their Extension_Base::type.
 enum class ExtensionKind : int32_t {
