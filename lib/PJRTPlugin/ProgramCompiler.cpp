@@ -32,6 +32,7 @@ struct ProgramCompiler::Context {
   int programs = 0;
 
   Context() {
+    beginToPrepare(meshloom::CompileOptions());
     mlir::DialectRegistry registry;
     registerDialects(registry);
     registerStableHLODialects(registry);
