@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The form of the loops that makeVectorLoops writes. What they compute is
-// tested by KernelTest, on the processor that the tests run on.
+// These tests look at the form of the loops that makeVectorLoops writes.
+// KernelTest runs such loops, on the processor of the machine.
 #include "../../../lib/Targets/CPU/VectorLoops.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -80,7 +80,7 @@ protected:
     return b.CreateLoad(b.getFloatTy(), element(0, index));
   }
 
-  /// Returns what makeVectorLoops does.
+  /// Returns the result of makeVectorLoops.
   bool run() {
     const std::unique_ptr<llvm::TargetMachine> machine(
         target->createTargetMachine(triple, "znver4", "", {}, std::nullopt));
