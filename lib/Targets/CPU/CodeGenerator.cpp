@@ -17,6 +17,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -454,6 +455,9 @@ public:
     if (std::exchange(begun, true))
       return;
     preparing = true;
+    // The registry has to outlive the thread: a process that ends destroys
+    // static objects in reverse order.
+    (void)llvm::PassRegistry::getPassRegistry();
     first = std::thread([this, mode] {
       auto passes = CodeGenerator::Passes::create(mode);
       if (passes)
