@@ -29,6 +29,9 @@ CompileAhead::CompileAhead(FuncOp function, const Target &target,
   const size_t ops = function.getBody().front().getOperations().size();
   if (fewOps <= ops && ops <= manyOps)
     ahead = target.makeAhead(emit);
+  // Two threads use the context from here on.
+  if (ahead)
+    target.loadDialects(function.getContext());
 }
 
 CompileAhead::~CompileAhead() {

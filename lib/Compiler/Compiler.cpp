@@ -68,15 +68,17 @@ void meshloom::loadDialects(MLIRContext *context) {
       ->addInterfaces<AllDialectsLoaded>();
 }
 
-/// Dialects that code generation makes ops of, on several threads at once; only
-/// this may load them.
-static void loadDialectsFor(MLIRContext *context, const Target &target) {
+/// Loads the dialects that programs and layouts are written in. Passes and
+/// `target` load the others where they need them: loading LLVM's takes as long
+/// as the passes of a small program.
+static void prepareContext(MLIRContext *context, const Target &target) {
   if (hasAllDialects(context))
     return;
   mlir::DialectRegistry registry;
   registerCommonDialects(registry);
-  target.registerDialects(registry);
   load(context, registry);
+  target.registerDialects(registry);
+  context->appendDialectRegistry(registry);
 }
 
 namespace {
@@ -250,13 +252,24 @@ meshloom::explanationPrinter(raw_ostream &os) {
   };
 }
 
+static EmitOptions emitOptionsOf(const CompileOptions &options) {
+  return {options.optimizeKernels, options.codeAsBytes,
+          machineModelText(options.machine), options.makeCode};
+}
+
+void meshloom::beginToPrepare(const CompileOptions &options) {
+  Result<const Target *> target = findTarget(options.target);
+  if (target && options.makeCode)
+    (*target)->prepare(emitOptionsOf(options));
+}
+
 Result<Compiled> meshloom::compile(ModuleOp module,
                                    const CompileOptions &options) {
   MLIRContext *context = module.getContext();
   Result<const Target *> target = findTarget(options.target);
   if (!target)
     return target.error();
-  loadDialectsFor(context, **target);
+  prepareContext(context, **target);
   DiagnosticText diagnostics(context, options.remark);
   auto function = functionToCompile(module, options.function);
   if (!function)
@@ -264,9 +277,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (failed(checkTypes(*function)))
     return diagnostics.error("the program has a type that is not supported");
   TimedScope timed("compile");
-  const EmitOptions emitOptions{options.optimizeKernels, options.codeAsBytes,
-                                machineModelText(options.machine),
-                                options.makeCode};
+  const EmitOptions emitOptions = emitOptionsOf(options);
   const std::optional<std::string> key = programKey(*function, options);
   if (key)
     if (auto found = cachedProgram(*key, **target, emitOptions))
@@ -275,8 +286,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
       options.target != "cpu" && options.target != "cuda")
     return Error("a deterministic program runs on virtual CPUs and on the "
                  "platform cuda only: in which order others add is theirs");
-  if (options.makeCode)
-    (*target)->prepare(emitOptions);
+  beginToPrepare(options);
   auto copyFunction = [&] {
     OwningOpRef<ModuleOp> copy = copyAlone(*function);
     if (options.deterministic)

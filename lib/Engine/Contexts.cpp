@@ -30,6 +30,7 @@ std::shared_ptr<MLIRContext> makeContext() {
     keepCompiler();
     return true;
   }();
+  beginToPrepare(CompileOptions());
   // Passes run on the thread that compiles: there is one function in a module.
   // The pool is there because a context with one has locks.
   static auto &pool =

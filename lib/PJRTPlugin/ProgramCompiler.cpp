@@ -36,6 +36,7 @@ struct ProgramCompiler::Context {
   int programs = 0;
 
   Context() {
+    beginToPrepare(meshloom::CompileOptions());
     mlir::DialectRegistry registry;
     registerDialects(registry);
     registerStableHLODialects(registry);

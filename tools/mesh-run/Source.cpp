@@ -33,6 +33,7 @@ namespace meshloom::run {
 
 struct Source::Impl {
   Options options;
+  std::string target;
   /// A context with one has locks, so that kernels may be compiled while
   /// passes run.
   llvm::DefaultThreadPool pool{llvm::hardware_concurrency(1)};
@@ -45,9 +46,13 @@ struct Source::Impl {
 Source::Source(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Source::~Source() = default;
 
-Result<std::unique_ptr<Source>> Source::open(const Options &options) {
+Result<std::unique_ptr<Source>> Source::open(const Options &options,
+                                             std::string_view target) {
+  beginToPrepare({.target = std::string(target),
+                  .codeAsBytes = !options.emitProgram.empty()});
   auto impl = std::make_unique<Impl>();
   impl->options = options;
+  impl->target = target;
   mlir::DialectRegistry registry;
   registerDialects(registry);
   registerStableHLODialects(registry);
@@ -73,8 +78,7 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options) {
   return std::unique_ptr<Source>(new Source(std::move(impl)));
 }
 
-Result<Compiled> Source::compile(std::string_view target,
-                                 std::span<const int> processes) const {
+Result<Compiled> Source::compile(std::span<const int> processes) const {
   const Options &options = impl->options;
   Result<MachineModel> machine = loadMachineModel(options.machine);
   if (!machine)
@@ -96,7 +100,7 @@ Result<Compiled> Source::compile(std::string_view target,
                                  .mesh = options.mesh};
   compileOptions.deterministic = options.deterministic;
   compileOptions.function = options.function;
-  compileOptions.target = target;
+  compileOptions.target = impl->target;
   compileOptions.codeAsBytes = !options.emitProgram.empty();
   if (options.explain == "-")
     compileOptions.explain = explanationPrinter(llvm::outs());

@@ -16,14 +16,14 @@ namespace meshloom::run {
 
 class Source {
 public:
-  static Result<std::unique_ptr<Source>> open(const Options &options);
+  /// Reads the program, which will be compiled for a target of compile().
+  static Result<std::unique_ptr<Source>> open(const Options &options,
+                                              std::string_view target);
   ~Source();
 
-  /// For a target of compile(), and processes which each have as many devices:
-  /// their memory groups (JoinedProcesses). Prints what --explain asks for to
-  /// the standard output.
-  Result<Compiled> compile(std::string_view target,
-                           std::span<const int> processes) const;
+  /// For processes which each have as many devices: their memory groups
+  /// (JoinedProcesses). Prints what --explain asks for to the standard output.
+  Result<Compiled> compile(std::span<const int> processes) const;
 
   /// Writes the file of --explain=FILE about what compile() returned, with what
   /// a profile measured where there is one.

@@ -179,14 +179,13 @@ Result<bool> isSavedProgram(const Options &options) {
 
 #ifdef MESHLOOM_HAS_COMPILER
 Status loadSource(Loaded &loaded, const Options &options) {
-  auto source = Source::open(options);
-  if (!source)
-    return source.error();
   auto platform = platformOf(options);
   if (!platform)
     return platform.error();
-  auto compiled = (*source)->compile((*platform)->target(),
-                                     loaded.processes.memoryGroups());
+  auto source = Source::open(options, (*platform)->target());
+  if (!source)
+    return source.error();
+  auto compiled = (*source)->compile(loaded.processes.memoryGroups());
   if (!compiled)
     return compiled.error();
   if (!options.emitProgram.empty()) {

@@ -93,6 +93,11 @@ Result<mlir::func::FuncOp> functionToCompile(mlir::ModuleOp module,
 /// has a thread pool and loadDialects has been called for it.
 Result<Compiled> compile(mlir::ModuleOp module, const CompileOptions &options);
 
+/// Begins to make what the first program of a process with these options needs
+/// to be compiled, on another thread: a front end that calls it before it reads
+/// or traces a program waits less for the code. compile() does so too.
+void beginToPrepare(const CompileOptions &options);
+
 /// A function for CompileOptions::explain that writes to `os` what --explain
 /// prints.
 std::function<void(const Explanation &)>

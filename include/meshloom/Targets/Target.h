@@ -57,8 +57,8 @@ public:
   virtual FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
                                            const EmitOptions &options,
                                            CodeAhead *ahead) const = 0;
-  /// A program will be emitted with these options: begins to make what that
-  /// needs, on another thread.
+  /// A program will probably be emitted with these options: begins to make what
+  /// that needs, on another thread.
   virtual void prepare(const EmitOptions &options) const {}
   /// Where making code takes long: what may begin with it before emit(), with
   /// the same options.
@@ -78,6 +78,14 @@ public:
   virtual std::string machineCode() const { return ""; }
   /// The dialects and translations that emit() needs.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+  /// Loads these dialects, which `context` knows of. While it lacks one of
+  /// them, no other thread may use it.
+  void loadDialects(MLIRContext *context) const {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    for (StringRef name : registry.getDialectNames())
+      context->getOrLoadDialect(name);
+  }
 };
 
 } // namespace meshloom

@@ -112,6 +112,8 @@ public:
       return Result<Compiled>(
           Compiled({std::move(lowered->program), Code()}, options.machine));
     std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
+    if (!kernels.empty())
+      loadDialects(function.getContext());
     std::optional<KernelCompiler> localCompiler;
     KernelCompiler &compiler =
         ahead ? static_cast<KernelsAhead *>(ahead)->compiler

@@ -17,6 +17,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -233,6 +234,17 @@ private:
       "Argument Stack Rebase", "Local Stack Slot Allocation",
       "Merge disjoint stack slots", "X86 Atom pad short functions",
       "X86 PIC Global Base Reg Initialization", "X86 insert wait instruction",
+      // Shorter encodings and constants, copies of registers, and domains of
+      // vectors: no program of benchmarks takes longer without them.
+      "BreakFalseDeps", "Early Tail Duplication", "Live Range Shrink",
+      "Machine Copy Propagation Pass", "X86 Avoid Store Forwarding Blocks",
+      "X86 Byte/Word Instruction Fixup", "X86 Domain Reassignment Pass",
+      "X86 Execution Dependency Fix", "X86 Fixup Inst Tuning",
+      "X86 Fixup Vector Constants", "X86 LEA Fixup", "X86 LEA Optimize",
+      "X86 Partial Reduction",
+      // Branches in place of selects: integer divisions by them take twice as
+      // long.
+      "X86 cmov Conversion",
       // Indirect branches, hardening and instrumentation.
       "Expand indirectbr instructions",
       "Implement the 'patchable-function' attribute",
@@ -443,6 +455,9 @@ public:
     if (std::exchange(begun, true))
       return;
     preparing = true;
+    // The registry has to outlive the thread: a process that ends destroys
+    // static objects in reverse order.
+    (void)llvm::PassRegistry::getPassRegistry();
     first = std::thread([this, mode] {
       auto passes = CodeGenerator::Passes::create(mode);
       if (passes)

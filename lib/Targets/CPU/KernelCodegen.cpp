@@ -53,7 +53,7 @@ public:
 } // namespace
 
 static LoopKind loopKindOf(spmd::KernelOp kernel) {
-  const LoopOrder order = loopOrder(kernel);
+  const LoopOrder order = functionLoopOrder(kernel);
   if (order.tiled >= 0)
     return LoopKind::Tiled;
   const bool notes = kernel

@@ -21,6 +21,7 @@
 // outputs overwrite inputs a third one, which stores nothing, looks first.
 #include "KernelToLLVM.h"
 
+#include "KernelCodegen.h"
 #include "KernelEmitter.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
@@ -38,7 +39,36 @@ namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
 
+/// Returns whether all results are sums of floats, whose terms lie side by side
+/// along the innermost loop.
+static bool addsNeighbours(KernelOp kernel, const LoopOrder &order) {
+  auto isFloatSum = [&](unsigned output) {
+    const auto reducer = makeReducer(kernel, output, /*anyOrder=*/true);
+    return reducer && reducer->isFloatSum();
+  };
+  auto isNeighbour = [&](unsigned input) {
+    const StaticStride stride = staticStrides(kernel, input)[order.vector];
+    return stride.isStatic && (stride.value == 0 || stride.value == 1);
+  };
+  return order.vectorIsReduction &&
+         llvm::all_of(llvm::seq<unsigned>(kernel.getNumResults()),
+                      isFloatSum) &&
+         llvm::all_of(llvm::seq<unsigned>(kernel.getInputs().size()),
+                      isNeighbour);
+}
+
+LoopOrder meshloom::functionLoopOrder(KernelOp kernel) {
+  constexpr int64_t fewTerms = 12;
+  LoopOrder order = loopOrder(kernel);
+  if (order.writtenOut > fewTerms && !order.deterministic &&
+      addsNeighbours(kernel, order) &&
+      StringRef(targetCpuFeatures()).contains("avx512vl"))
+    order.writtenOut = 0;
+  return order;
+}
+
 void KernelEmitter::emit(StringRef symbol) {
+  order = functionLoopOrder(kernel);
   const bool periodic = isPeriodic();
   const bool overwrites = isInPlace();
   Functions functions;

@@ -4,8 +4,14 @@
 #pragma once
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 
 namespace meshloom {
+
+/// Returns the order of the loops of `kernel` in a function of its own. A short
+/// sum stays a loop where a vector with a mask has all terms: written out, it
+/// takes longer, and up to five times as long to compile.
+LoopOrder functionLoopOrder(spmd::KernelOp kernel);
 
 /// Appends the code of `kernel`, as function `symbol`, to `module`. The code
 /// still has scf, arith and math ops: KernelLowering removes them.

@@ -121,6 +121,7 @@ public:
     if (!options.makeCode)
       return Result<Compiled>(
           Compiled({std::move(lowered->program), Code()}, options.machine));
+    loadDialects(function.getContext());
     SymbolUses uses;
     findSymbols(lowered->program, lowered->program.steps, uses);
     std::vector<std::pair<std::string, spmd::KernelOp>> kernels;

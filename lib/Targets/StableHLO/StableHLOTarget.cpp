@@ -21,6 +21,7 @@ public:
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
                                    const EmitOptions &options,
                                    CodeAhead *) const override {
+    loadDialects(function.getContext());
     FailureOr<Signature> signature = signatureOf(function);
     if (failed(signature))
       return failure();
