@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace meshloom {
@@ -406,21 +407,30 @@ struct RecomputationSearch::Cuts {
       : function(function), machine(machine), block(function),
         boundary(boundaryOf(function, block)), partition(block, boundary) {}
 
-  FailureOr<Recomputation> price(Recomputation recomputation) const;
+  FailureOr<Recomputation> price(Recomputation recomputation);
   FailureOr<Recomputation> choose(const std::vector<GatherAgain> &gathers,
                                   std::vector<RecomputedPart> parts,
-                                  int64_t most) const;
+                                  int64_t most);
 
   mlir::func::FuncOp function;
   const MachineModel &machine;
   BlockResults block;
   size_t boundary;
   Partition partition;
+  /// The priced choices, by the numbers of the ops that they compute again.
+  std::map<std::vector<size_t>, Recomputation> prices;
 };
 
-/// Prices a copy of the function with the recomputation.
+/// Prices a copy of the function with the recomputation, once.
 FailureOr<Recomputation>
-RecomputationSearch::Cuts::price(Recomputation recomputation) const {
+RecomputationSearch::Cuts::price(Recomputation recomputation) {
+  std::vector<size_t> ops;
+  for (const RecomputedPart &part : recomputation.parts)
+    ops.insert(ops.end(), {part.first, part.end});
+  for (const GatherAgain &gather : recomputation.gathers)
+    ops.insert(ops.end(), {gather.op, gather.op});
+  if (auto priced = prices.find(ops); priced != prices.end())
+    return priced->second;
   recomputation.boundary = boundary;
   mlir::OwningOpRef<mlir::func::FuncOp> copy =
       mlir::func::FuncOp(function).clone();
@@ -431,7 +441,7 @@ RecomputationSearch::Cuts::price(Recomputation recomputation) const {
   const LayoutPrice price = priceLayouts(nodes.graph, machine);
   recomputation.time = price.cost.cost;
   recomputation.peak = price.peak;
-  return recomputation;
+  return prices.emplace(std::move(ops), std::move(recomputation)).first->second;
 }
 
 /// Bisects the number of parts that bring the peak to `most`, those with the
@@ -439,7 +449,7 @@ RecomputationSearch::Cuts::price(Recomputation recomputation) const {
 FailureOr<Recomputation>
 RecomputationSearch::Cuts::choose(const std::vector<GatherAgain> &gathers,
                                   std::vector<RecomputedPart> parts,
-                                  int64_t most) const {
+                                  int64_t most) {
   std::ranges::stable_sort(
       parts, std::ranges::greater(),
       [&](const RecomputedPart &part) { return partition.yieldOf(part); });
@@ -450,6 +460,8 @@ RecomputationSearch::Cuts::choose(const std::vector<GatherAgain> &gathers,
     return price({.gathers = gathers, .parts = std::move(first)});
   };
   FailureOr<Recomputation> best = priceOfFirst(parts.size());
+  if (failed(best) || best->peak > most)
+    return best;
   size_t low = 1, high = parts.size();
   while (succeeded(best) && low < high) {
     const size_t count = (low + high) / 2;
