@@ -217,6 +217,8 @@ TEST_F(TensorFolderTest, RefusesWhatItCannotWrite) {
   EXPECT_THAT(refusal([&] { data::write_tensor_folder(folder / "file", {}); }),
               HasSubstr("something else"));
   EXPECT_EQ(read("file"), "text");
+  EXPECT_THAT(refusal([&] { data::write_tensor_folder("", {}); }),
+              HasSubstr("got an empty one"));
   EXPECT_THAT(refusal([&] {
                 data::write_tensor_folder(folder / "w", {{}, {{"n", "{"}}});
               }),

@@ -246,6 +246,24 @@ TEST_F(ExportedFunctionsTest, RunWithoutSource) {
   EXPECT_THROW(load_functions(folder / "none"), Error);
 }
 
+TEST_F(ExportedFunctionsTest, DoNotReplaceACheckpointAndAreNotReplacedByOne) {
+  DVariable w(ones({2}), {.name = "w"});
+  const Checkpoint checkpoint({{"w", w}});
+  auto read = function([&] { return w.read_value(); });
+  auto writeFunctions = [&] {
+    export_functions(folder / "f", {{"read", read.get_concrete_function()}});
+  };
+  checkpoint.write(folder / "f");
+  EXPECT_THAT(refusal(writeFunctions),
+              AllOf(HasSubstr("has a checkpoint or a model"),
+                    HasSubstr("remove_tensor_folder")));
+  data::remove_tensor_folder(folder / "f");
+  writeFunctions();
+  EXPECT_THAT(refusal([&] { checkpoint.write(folder / "f"); }),
+              HasSubstr("has functions that export_functions wrote"));
+  EXPECT_THAT(load_functions(folder / "f").signatures(), ElementsAre("read"));
+}
+
 // A file that was signed runs; one that was changed since, or signed with
 // another key, is refused before any of it is used.
 TEST_F(ExportedFunctionsTest, SignaturesTellWhatWasChanged) {

@@ -404,6 +404,8 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
     refuse("expected to be outside of a function, whose variables have "
            "no values while it is traced")
         .raise();
+  if (path.empty())
+    refuse("expected the path of a folder, got an empty one").raise();
   const fs::path target = path.has_filename() ? path : path.parent_path();
   if (fs::exists(target) && !mayBeReplaced(target))
     refuse("there is something else under that name: choose another one, "

@@ -435,6 +435,7 @@ void Checkpoint::write(const std::filesystem::path &path,
           ErrorCode::FAILED_PRECONDITION)
         .raise();
   state->wait();
+  detail::expectReplaceable("Checkpoint", path, /*writesFunctions=*/false);
   data::FolderContents contents;
   for (const auto &[variablePath, variable] : variables())
     contents.tensors.emplace(variablePath, variable.read_value());

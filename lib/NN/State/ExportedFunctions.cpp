@@ -26,7 +26,6 @@
 namespace meshloom {
 
 namespace {
-constexpr char signaturesNote[] = "signatures";
 constexpr char programPrefix[] = "programs/";
 /// The texts of signatures whose size of batch is free.
 constexpr char templatePrefix[] = "templates/";
@@ -122,7 +121,9 @@ public:
       Error("[export_functions] expected functions by the names of "
             "their signatures, got none")
           .raise();
-    contents.notes[signaturesNote] = signatures.to_json();
+    detail::expectReplaceable("export_functions", path,
+                              /*writesFunctions=*/true);
+    contents.notes[detail::signaturesNote] = signatures.to_json();
     data::write_tensor_folder(path, contents);
     // The first of several processes that write one folder signs it.
     if (sign_key.empty() || client_id() != 0)
@@ -320,7 +321,7 @@ public:
   }
 
   std::shared_ptr<const State> read() {
-    auto note = folder.notes().find(signaturesNote);
+    auto note = folder.notes().find(detail::signaturesNote);
     if (note == folder.notes().end())
       Error(fmt::format("[load_functions] '{}' has no functions: it was not "
                         "written by export_functions",

@@ -158,9 +158,9 @@ public:
   explicit Checkpoint(Objects objects, std::source_location where =
                                            std::source_location::current());
 
-  /// Writes the folder `path`; what it was before is replaced. Throws
-  /// meshloom::Error if it cannot be written, if a value is missing, in a
-  /// function.
+  /// Writes the folder `path`, and replaces a checkpoint or a model there.
+  /// Throws meshloom::Error if it cannot be written, if it has functions of
+  /// export_functions, if a value is missing, in a function.
   void
   write(const std::filesystem::path &path,
         const CheckpointWriteOptions &options = {},
