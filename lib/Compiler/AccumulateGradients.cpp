@@ -199,20 +199,24 @@ LogicalResult Accumulation::forgetLayouts() {
   return success();
 }
 
-/// Cuts the batch along an axis of microbatches, the only one of the mesh.
+/// Cuts the batch along an axis of microbatches, the only one of the mesh, and
+/// no different argument.
 void Accumulation::layOutBatch() {
   const Mesh mesh = *Mesh::get({{"microbatch", count}});
   MLIRContext *context = function.getContext();
   (*module)->setAttr(dtensor::DTensorDialect::meshAttrName,
                      dtensor::MeshAttr::get(context, mesh));
-  for (unsigned number : batch.arguments) {
-    BlockArgument argument = copy().getArgument(number);
-    auto type = cast<RankedTensorType>(argument.getType());
-    argument.setType(RankedTensorType::get(
-        type.getShape(), type.getElementType(),
-        dtensor::LayoutAttr::get(
-            context, Layout::batch_sharded(mesh, "microbatch",
-                                           unsigned(type.getRank())))));
+  for (BlockArgument argument : copy().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    const auto rank = unsigned(type.getRank());
+    const Layout layout = batch.contains(argument.getArgNumber())
+                              ? Layout::batch_sharded(mesh, "microbatch", rank)
+                              : Layout::replicated(mesh, rank);
+    argument.setType(
+        RankedTensorType::get(type.getShape(), type.getElementType(),
+                              dtensor::LayoutAttr::get(context, layout)));
   }
   Block &body = copy().getBody().front();
   SmallVector<Type> results;

@@ -12,6 +12,9 @@
 // WHOLE: gradients cannot be accumulated over 2 microbatches: this op needs a sum over the whole batch and rows of it
 // PLACE: gradients cannot be accumulated over 2 microbatches: what this op gives for a row depends on the place of the row in the batch
 
+// RUN: not mesh-opt %s --function=rows --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=RESULT
+// RESULT: gradients cannot be accumulated over 2 microbatches: a result has rows of the batch
+
 #mesh = #dtensor.mesh<d = 4>
 module attributes {dtensor.mesh = #mesh} {
 func.func @step(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w"}, %x: tensor<64x32xf32> {dtensor.name = "x"}, %y: tensor<64x32xf32> {dtensor.name = "y"}) -> (tensor<32x32xf32>, tensor<f32>) {
@@ -38,5 +41,10 @@ func.func @numbered(%x: tensor<64x32xf32>) -> tensor<f32> {
   %d = dtensor.multiply %x, %rows : tensor<64x32xf32>
   %loss = dtensor.reduce sum %d dims [0, 1] : (tensor<64x32xf32>) -> tensor<f32>
   return %loss : tensor<f32>
+}
+// The rows of %w, the terms of the product, are no batch: %x would be cut too.
+func.func @rows(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>) -> tensor<64x16xf32> {
+  %m = dtensor.matmul %x, %w : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+  return %m : tensor<64x16xf32>
 }
 }
