@@ -13,7 +13,7 @@
 // PLACE: gradients cannot be accumulated over 2 microbatches: what this op gives for a row depends on the place of the row in the batch
 
 // RUN: not mesh-opt %s --function=rows --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=RESULT
-// RESULT: gradients cannot be accumulated over 2 microbatches: a result has rows of the batch
+// RESULT: gradients cannot be accumulated over 2 microbatches: no result is a sum over the batch
 
 #mesh = #dtensor.mesh<d = 4>
 module attributes {dtensor.mesh = #mesh} {
