@@ -115,7 +115,7 @@ TABLE = {
     "PJRTPlugin": (
         set(),
         DIALECTS
-        | {"PJRTPlugin", "Compiler", "Import", "Runtime", "Runtime/Plan", "Support", "fmt"}
+        | {"PJRTPlugin", "Compiler", "Import", "Runtime", "Runtime/Plan", "Runtime/Transport", "Support", "fmt"}
         | {"Runtime/Backends/CPU", "Runtime/Backends/PJRT"},
     ),
     # How a process joins the others of its program.

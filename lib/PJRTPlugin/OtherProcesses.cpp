@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -142,12 +141,6 @@ Status checkDevices(KeyValueStore &store, int process, int count,
       "and process {} has {}; MESHLOOM_DEVICES or jax_num_cpu_devices sets it",
       counts->front(), different - counts->begin(), *different));
 }
-
-std::string hostName() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
 } // namespace
 
 Result<std::shared_ptr<OtherProcesses>>
@@ -159,8 +152,8 @@ OtherProcesses::meet(const Arguments &args, int64_t process, int64_t count,
           checkDevices(*store, int(process), int(count), options.devices);
       !equal)
     return equal.error();
-  auto hosts =
-      store->gather("host", int(process), int(count), hostName(), meetingTime);
+  auto hosts = store->gather("host", int(process), int(count), systemHostName(),
+                             meetingTime);
   if (!hosts)
     return hosts.error();
   return std::shared_ptr<OtherProcesses>(

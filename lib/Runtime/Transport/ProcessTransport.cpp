@@ -122,12 +122,6 @@ struct Introduction {
   }
 };
 
-std::string systemName() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
 Result<LinkKind> kindFromEnvironment(LinkKind otherwise) {
   const char *text = std::getenv("MESHLOOM_TRANSPORT");
   if (!text || !*text || std::string_view(text) == "auto")
@@ -207,7 +201,7 @@ private:
   /// Tells the others about this process, and hears about them.
   Status introduce() {
     Introduction self;
-    self.host = options.host.empty() ? systemName() : options.host;
+    self.host = options.host.empty() ? systemHostName() : options.host;
     if (self.host.find('\n') != std::string::npos)
       return Error("[transport] a host's name has one line");
     self.pid = getpid();
@@ -345,7 +339,7 @@ private:
     if (sockets.address.empty())
       sockets.address = neighbours.size() == size_t(options.size)
                             ? "127.0.0.1"
-                            : systemName();
+                            : systemHostName();
     Result<std::map<int, std::unique_ptr<Link>>> connected =
         connectByTcp(store, others, sockets, bell);
     if (!connected)
@@ -367,6 +361,12 @@ private:
   std::vector<std::unique_ptr<Link>> links;
 };
 } // namespace
+
+std::string systemHostName() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
 
 Result<std::shared_ptr<Transport>>
 meshloom::connectProcesses(KeyValueStore &store,
