@@ -19,7 +19,7 @@ PROCESSES = 2
 
 def free_port() -> int:
     with socket.socket() as probe:
-        probe.bind(("localhost", 0))
+        probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
@@ -48,7 +48,7 @@ def run_process(port: str, rank: int) -> None:
     from jax.sharding import Mesh, NamedSharding
     from jax.sharding import PartitionSpec as P
 
-    jax.distributed.initialize(f"localhost:{port}", PROCESSES, rank)
+    jax.distributed.initialize(f"127.0.0.1:{port}", PROCESSES, rank)
     assert [device.process_index for device in jax.devices()] == [0, 0, 1, 1]
     assert [device.id for device in jax.local_devices()] == [2 * rank, 2 * rank + 1]
     mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))

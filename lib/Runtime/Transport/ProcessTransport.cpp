@@ -362,7 +362,7 @@ private:
 };
 } // namespace
 
-std::string systemHostName() {
+std::string meshloom::systemHostName() {
   char name[256] = {};
   gethostname(name, sizeof(name) - 1);
   return name;
