@@ -26,6 +26,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <thread>
 
 namespace meshloom {
@@ -156,6 +157,7 @@ private:
   Value microbatch(OpBuilder &builder, Value argument, Value iteration) const;
   void cloneTo(OpBuilder &builder, Operation *op);
   void buildLoop(OpBuilder &builder);
+  std::string note() const;
   InFlightDiagnostic fail(Location location) const {
     return mlir::emitError(location) << "gradients cannot be accumulated over "
                                      << count << " microbatches: ";
@@ -232,13 +234,11 @@ LogicalResult Accumulation::checkParts() {
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded || isa<dtensor::RelayoutOp>(op))
       return mlir::WalkResult::advance();
-    std::vector<Layout> operands, results;
-    for (Value operand : op->getOperands())
-      operands.push_back(*annotatedLayout(operand.getType()));
-    for (Value value : op->getResults())
-      results.push_back(*annotatedLayout(value.getType()));
     const ShardingRule rule = sharded.getShardingRule();
-    if (PartCheck(op, rule, opSharding(rule, operands, results)).passes())
+    const OpSharding sharding =
+        opSharding(rule, annotatedLayouts(op->getOperandTypes()),
+                   annotatedLayouts(op->getResultTypes()));
+    if (PartCheck(op, rule, sharding).passes())
       return mlir::WalkResult::advance();
     fail(op->getLoc()) << "what this op gives for a row depends on the place "
                           "of the row in the batch";
@@ -439,14 +439,16 @@ void Accumulation::rewrite() {
   for (Operation *op : llvm::reverse(replaced))
     op->erase();
   matchReturnTypes(function);
+  function->setAttr(dtensor::memoryChoicesAttr,
+                    builder.getStrArrayAttr({note()}));
 }
 
 /// Returns the note that --explain prints.
-std::string noteOf(FuncOp function, const Batch &batch, int64_t count) {
+std::string Accumulation::note() const {
   std::vector<std::string> names;
   for (unsigned number : batch.arguments) {
-    auto name =
-        function.getArgAttrOfType<StringAttr>(number, dtensor::nameAttr);
+    auto name = FuncOp(function).getArgAttrOfType<StringAttr>(
+        number, dtensor::nameAttr);
     names.push_back(name ? fmt::format("'{}'", name.str())
                          : fmt::format("argument #{}", number));
   }
@@ -455,21 +457,25 @@ std::string noteOf(FuncOp function, const Batch &batch, int64_t count) {
       batch.rows / count, fmt::join(names, ", "));
 }
 
-} // namespace
-
-/// Returns the batch that can be cut; null where there is none.
-static const Batch *
-findBatch(FuncOp function, const std::vector<Batch> &batches, int64_t count) {
+/// Returns the analysed accumulation over the first batch that can be cut,
+/// without diagnostics; null where there is none.
+std::unique_ptr<Accumulation>
+findAccumulation(FuncOp function, const std::vector<Batch> &batches,
+                 int64_t count) {
   const auto thread = std::this_thread::get_id();
   const mlir::ScopedDiagnosticHandler silent(
       function.getContext(), [thread](mlir::Diagnostic &) {
         return success(std::this_thread::get_id() == thread);
       });
-  auto found = std::ranges::find_if(batches, [&](const Batch &batch) {
-    return succeeded(Accumulation(function, batch, count).analyze());
-  });
-  return found == batches.end() ? nullptr : &*found;
+  for (const Batch &batch : batches) {
+    auto accumulation = std::make_unique<Accumulation>(function, batch, count);
+    if (succeeded(accumulation->analyze()))
+      return accumulation;
+  }
+  return nullptr;
 }
+
+} // namespace
 
 Status askToAccumulate(ModuleOp module, const std::string &name,
                        int64_t count) {
@@ -481,9 +487,13 @@ Status askToAccumulate(ModuleOp module, const std::string &name,
   return Success();
 }
 
-bool canAccumulateGradients(FuncOp function, int64_t count) {
-  return function.getBody().hasOneBlock() &&
-         findBatch(function, batchesOf(function), count);
+bool tryToAccumulateGradients(FuncOp function, int64_t count) {
+  if (!function.getBody().hasOneBlock())
+    return false;
+  const auto found = findAccumulation(function, batchesOf(function), count);
+  if (found)
+    found->rewrite();
+  return found != nullptr;
 }
 
 LogicalResult accumulateGradients(FuncOp function, int64_t count) {
@@ -498,18 +508,12 @@ LogicalResult accumulateGradients(FuncOp function, int64_t count) {
     return mlir::emitError(function.getLoc(),
                            "gradients cannot be accumulated: the step updates "
                            "all of its arguments, so no one is a batch");
-  const Batch *found = findBatch(function, batches, count);
-  const Batch &batch = found ? *found : batches.front();
-  Accumulation accumulation(function, batch, count);
-  if (failed(accumulation.analyze()))
-    return failure();
-  const std::string note = noteOf(function, batch, count);
-  accumulation.rewrite();
-  Builder builder(function.getContext());
-  function->setAttr(
-      dtensor::memoryChoicesAttr,
-      builder.getArrayAttr({Attribute(builder.getStringAttr(note))}));
-  return success();
+  if (const auto found = findAccumulation(function, batches, count)) {
+    found->rewrite();
+    return success();
+  }
+  // The largest batch is the one that the user meant: say why it cannot be cut.
+  return Accumulation(function, batches.front(), count).analyze();
 }
 
 } // namespace meshloom

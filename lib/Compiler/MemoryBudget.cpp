@@ -217,12 +217,10 @@ void MemoryBudget::note(const LaidOutProgram &program) const {
 LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
                                             LaidOutProgram &best) {
   constexpr int64_t mostMicrobatches = 64;
-  for (int64_t count = 2; count <= mostMicrobatches &&
-                          canAccumulateGradients(functionOf(prepared), count);
-       count *= 2) {
+  for (int64_t count = 2; count <= mostMicrobatches; count *= 2) {
     OwningOpRef<ModuleOp> accumulated = prepared.clone();
-    if (failed(accumulateGradients(functionOf(*accumulated), count)))
-      return failure();
+    if (!tryToAccumulateGradients(functionOf(*accumulated), count))
+      break;
     FailureOr<LaidOutProgram> program = layOutToFit(*accumulated);
     if (failed(program))
       return failure();

@@ -193,14 +193,10 @@ private:
     if (op.getNumResults() == 0)
       return op.emitOpError("must be lifted by --dtensor-lift-variables first");
     ShardingRule rule = layoutRule(sharded);
-    SmallVector<Layout> operands, results;
-    for (Value operand : op.getOperands())
-      operands.push_back(*annotatedLayout(operand.getType()));
-    for (Value result : op.getResults())
-      results.push_back(*annotatedLayout(result.getType()));
+    const std::vector<Layout> operands = annotatedLayouts(op.getOperandTypes()),
+                              results = annotatedLayouts(op.getResultTypes());
     const Mesh &mesh = results.front().mesh();
-    OpSharding sharding = opSharding(rule, {operands.data(), operands.size()},
-                                     {results.data(), results.size()});
+    OpSharding sharding = opSharding(rule, operands, results);
     for (auto [i, layout] : llvm::enumerate(results))
       if (Layout actual = resultLayout(rule, i, sharding, mesh);
           !(actual == layout))

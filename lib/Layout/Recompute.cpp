@@ -365,15 +365,12 @@ std::optional<Layout> neededLayout(OpOperand &use) {
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
   if (!sharded || op->getNumResults() == 0)
     return std::nullopt;
-  std::vector<Layout> operands, results;
-  for (Value operand : op->getOperands())
-    operands.push_back(*annotatedLayout(operand.getType()));
-  for (Value result : op->getResults())
-    results.push_back(*annotatedLayout(result.getType()));
+  const std::vector<Layout> results = annotatedLayouts(op->getResultTypes());
   const ShardingRule rule = layoutRule(sharded);
-  return operandLayout(rule, use.getOperandNumber(),
-                       opSharding(rule, operands, results),
-                       results.front().mesh());
+  return operandLayout(
+      rule, use.getOperandNumber(),
+      opSharding(rule, annotatedLayouts(op->getOperandTypes()), results),
+      results.front().mesh());
 }
 
 /// Returns the op that has `value` in a layout before the boundary which an op

@@ -253,12 +253,9 @@ private:
 
   static bool producesItsTypes(Operation *op) {
     ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(op));
-    std::vector<Layout> operands, results;
-    for (Value operand : op->getOperands())
-      operands.push_back(*annotatedLayout(operand.getType()));
-    for (Value result : op->getResults())
-      results.push_back(*annotatedLayout(result.getType()));
-    OpSharding sharding = opSharding(rule, operands, results);
+    const std::vector<Layout> results = annotatedLayouts(op->getResultTypes());
+    OpSharding sharding =
+        opSharding(rule, annotatedLayouts(op->getOperandTypes()), results);
     for (auto [i, result] : llvm::enumerate(results))
       if (!(resultLayout(rule, i, sharding, result.mesh()) == result))
         return false;
@@ -267,10 +264,8 @@ private:
 
   static bool canMake(Operation *leaf, const Layout &layout) {
     ShardingRule rule = layoutRule(cast<dtensor::ShardedOpInterface>(leaf));
-    std::vector<Layout> operands;
-    for (Value operand : leaf->getOperands())
-      operands.push_back(*annotatedLayout(operand.getType()));
-    OpSharding sharding = opSharding(rule, operands, {{layout}});
+    OpSharding sharding =
+        opSharding(rule, annotatedLayouts(leaf->getOperandTypes()), {{layout}});
     return resultLayout(rule, 0, sharding, layout.mesh()) == layout;
   }
 };

@@ -40,8 +40,8 @@ LogicalResult accumulateGradients(mlir::func::FuncOp function, int64_t count);
 Status askToAccumulate(mlir::ModuleOp module, const std::string &name,
                        int64_t count);
 
-/// Tells whether `accumulateGradients` can rewrite the function, without
-/// diagnostics.
-bool canAccumulateGradients(mlir::func::FuncOp function, int64_t count);
+/// Does the same without diagnostics. Returns whether it can be done, and
+/// leaves the function as it is where not.
+bool tryToAccumulateGradients(mlir::func::FuncOp function, int64_t count);
 
 } // namespace meshloom

@@ -17,6 +17,13 @@ std::optional<Layout> annotatedLayout(Type type) {
   return encoding.getLayout();
 }
 
+std::vector<Layout> annotatedLayouts(mlir::TypeRange types) {
+  std::vector<Layout> layouts;
+  for (Type type : types)
+    layouts.push_back(*annotatedLayout(type));
+  return layouts;
+}
+
 LogicalResult expectOneBlock(mlir::func::FuncOp function) {
   if (function.getBody().hasOneBlock())
     return success();

@@ -11,6 +11,9 @@ namespace meshloom {
 /// The layout in a type, or none.
 std::optional<Layout> annotatedLayout(Type type);
 
+/// The layouts in types, each of which has one.
+std::vector<Layout> annotatedLayouts(mlir::TypeRange types);
+
 /// Fails, with a diagnostic, on a function whose body branches.
 LogicalResult expectOneBlock(mlir::func::FuncOp function);
 
