@@ -114,9 +114,10 @@ Status setOption(ClientOptions &options, const std::string &name,
     return setNumber(options.processes, name, value, 1, mostProcesses);
   if (name == "node_id")
     return setNumber(options.process, name, value, 0, mostProcesses - 1);
-  if (name == "partition_index") // a group of processes, which JAX names
-    return integerOf(name, value) ? Status(Success())
-                                  : integerOf(name, value).error();
+  if (name == "partition_index") { // a group of processes, which JAX names
+    auto number = integerOf(name, value);
+    return number ? Status(Success()) : number.error();
+  }
   auto text = std::holds_alternative<bool>(value)
                   ? std::string(std::get<bool>(value) ? "true" : "false")
                   : textOf(name, value);

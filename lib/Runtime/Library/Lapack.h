@@ -51,7 +51,7 @@ template <typename Argument> Only<false, Argument> onlyReal(Argument value) {
   return {value};
 }
 
-/// Whether the routines for elements T take an argument of this type.
+/// Tells whether the routines for elements T take an argument of this type.
 template <typename T, typename Argument> constexpr bool isTaken = true;
 template <typename T, bool forComplex, typename Argument>
 constexpr bool isTaken<T, Only<forComplex, Argument>> =

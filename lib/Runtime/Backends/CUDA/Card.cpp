@@ -339,9 +339,12 @@ Result<EventHandle> Card::mark() {
       freeMarks.pop_back();
     }
   }
+  return record(mark, eventWithoutTiming);
+}
+
+Result<EventHandle> Card::record(EventHandle mark, unsigned flags) {
   if (!mark)
-    if (Status ok = check(driver.cuEventCreate(&mark, eventWithoutTiming),
-                          "cuEventCreate");
+    if (Status ok = check(driver.cuEventCreate(&mark, flags), "cuEventCreate");
         !ok)
       return ok.error();
   if (Status ok = check(driver.cuEventRecord(mark, stream), "cuEventRecord");
@@ -369,17 +372,7 @@ void Card::giveBack(EventHandle mark) {
 Result<EventHandle> Card::markTime() {
   if (Status ok = enter(); !ok)
     return ok.error();
-  EventHandle mark = nullptr;
-  if (Status ok =
-          check(driver.cuEventCreate(&mark, eventWithTiming), "cuEventCreate");
-      !ok)
-    return ok.error();
-  if (Status ok = check(driver.cuEventRecord(mark, stream), "cuEventRecord");
-      !ok) {
-    (void)driver.cuEventDestroy_v2(mark);
-    return ok.error();
-  }
-  return mark;
+  return record(nullptr, eventWithTiming);
 }
 
 void Card::destroy(EventHandle mark) {

@@ -125,6 +125,9 @@ private:
   Status check(DriverResult result, std::string_view function);
   Error outOfMemory(int64_t bytes);
   void release(char *block, int64_t bytes);
+  /// Records a mark, or a new one with these flags where there is none, behind
+  /// the work so far. One that cannot be recorded is destroyed.
+  Result<EventHandle> record(EventHandle mark, unsigned flags);
   /// Memory of the host that is free once `done` has happened.
   struct HostBlock {
     char *data;
