@@ -59,10 +59,11 @@ public:
     CallOptions training{.training = true};
     Tensor fakes = generator(noise, training);
     Tensor isTrue = discriminator(points, training);
-    Tensor isMade = discriminator(fakes, training);
-    Tensor generatorLoss = crossentropy(ones_like(isMade), isMade);
-    Tensor discriminatorLoss = crossentropy(ones_like(isTrue), isTrue) +
-                               crossentropy(zeros_like(isMade), isMade);
+    Tensor scoreOfFakes = discriminator(fakes, training);
+    Tensor generatorLoss = crossentropy(ones_like(scoreOfFakes), scoreOfFakes);
+    Tensor discriminatorLoss =
+        crossentropy(ones_like(isTrue), isTrue) +
+        crossentropy(zeros_like(scoreOfFakes), scoreOfFakes);
 
     generatorOptimizer.apply_gradients(
         generatorTape.gradient(generatorLoss, generator.trainable_variables()));

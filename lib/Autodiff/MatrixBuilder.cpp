@@ -98,11 +98,11 @@ Value MatrixBuilder::solveRight(Value a, Value b, bool lower, bool unitDiagonal,
 }
 
 Value MatrixBuilder::ofTriangle(Value s, bool lower) {
-  Value diagonal = where(s, ComparisonDirection::EQ), ownOnly = s;
+  Value diagonal = where(s, ComparisonDirection::EQ), unmirrored = s;
   if (isComplex(s))
-    ownOnly = math.convert(math.apply<dtensor::RealOp>(s),
-                           math.typeOf(s).getElementType());
-  Value both = math.select(diagonal, ownOnly, math.add(s, adjoint(s)));
+    unmirrored = math.convert(math.apply<dtensor::RealOp>(s),
+                              math.typeOf(s).getElementType());
+  Value both = math.select(diagonal, unmirrored, math.add(s, adjoint(s)));
   return keepWhere(both,
                    lower ? ComparisonDirection::GE : ComparisonDirection::LE);
 }

@@ -115,7 +115,7 @@ constexpr std::array<std::string_view, 4> roles = {"chief", "worker", "ps",
 constexpr std::string_view clusterExample =
     R"({"chief": ["a:2222"], "worker": ["b:2222", "c:2222"], "ps": ["d:2222"]})";
 
-Status knownRole(const std::string &job) {
+Status checkRole(const std::string &job) {
   if (std::find(roles.begin(), roles.end(), job) != roles.end())
     return Success();
   return Error(fmt::format("expected jobs chief, worker, ps and evaluator, got "
@@ -136,7 +136,7 @@ void expectValid(std::string_view op, const ClusterSpec &spec,
 
 Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
   for (const std::string &job : spec.jobs())
-    if (Status role = knownRole(job); !role)
+    if (Status role = checkRole(job); !role)
       return role;
   for (const std::string_view job : {"chief", "evaluator"})
     if (spec.has_job(job) && spec.num_tasks(job) > 1)
@@ -144,7 +144,7 @@ Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
                                spec.num_tasks(job)));
   if (!task || spec.jobs().empty())
     return Success();
-  if (Status role = knownRole(task->type); !role)
+  if (Status role = checkRole(task->type); !role)
     return role;
   if (!spec.has_job(task->type)) {
     // An evaluator only reads what the others save: they need not know it.

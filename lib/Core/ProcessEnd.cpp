@@ -233,9 +233,11 @@ bool BackgroundThreads::haveStarted() const {
 void BackgroundThreads::end() {
   stop();
   std::unique_lock lock(state->mutex);
-  const bool isOwn = std::ranges::any_of(state->threads, [](auto &thread) {
-    return thread.get_id() == std::this_thread::get_id();
+  const bool isWorkingThread =
+      std::ranges::any_of(state->threads, [](auto &thread) {
+        return thread.get_id() == std::this_thread::get_id();
+      });
+  state->changed.wait_for(lock, ProcessEnd::LONGEST_WAIT, [&] {
+    return state->working == (isWorkingThread ? 1 : 0);
   });
-  state->changed.wait_for(lock, ProcessEnd::LONGEST_WAIT,
-                          [&] { return state->working == (isOwn ? 1 : 0); });
 }

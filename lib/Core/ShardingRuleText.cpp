@@ -263,7 +263,7 @@ namespace {
 class Binder {
 public:
   explicit Binder(ShardingRule &rule)
-      : rule(rule), isKnown(rule.factors.size(), false) {}
+      : rule(rule), hasSize(rule.factors.size(), false) {}
 
   Status bind(const std::vector<Shape> &operands,
               const std::vector<Shape> &results) {
@@ -277,8 +277,8 @@ public:
       for (const Entry &entry : entries)
         changed |= solve(entry);
     }
-    for (size_t f = 0; f < isKnown.size(); ++f)
-      if (!isKnown[f])
+    for (size_t f = 0; f < hasSize.size(); ++f)
+      if (!hasSize[f])
         return error(fmt::format("no dim fixes the size of factor '{}'",
                                  rule.factors[f].name));
     for (const Entry &entry : entries)
@@ -325,7 +325,7 @@ private:
     int64_t others = 1;
     std::optional<unsigned> unknown;
     for (unsigned f : *entry.dim) {
-      if (isKnown[f])
+      if (hasSize[f])
         others *= rule.factors[f].size;
       else if (unknown)
         return false;
@@ -335,7 +335,7 @@ private:
     if (!unknown || others == 0)
       return false;
     rule.factors[*unknown].size = entry.extent / others;
-    isKnown[*unknown] = true;
+    hasSize[*unknown] = true;
     return true;
   }
 
@@ -363,7 +363,7 @@ private:
   }
 
   ShardingRule &rule;
-  std::vector<bool> isKnown;
+  std::vector<bool> hasSize;
   std::vector<Entry> entries;
 };
 } // namespace

@@ -334,7 +334,7 @@ std::vector<Group> groupsOf(const Element &like) {
 }
 
 /// Returns the number of this place's part in a shard_map.
-Tensor ownPart(const Layout &layout) {
+Tensor localPartIndex(const Layout &layout) {
   Tensor part = tensor(int64_t(0));
   for (const std::vector<unsigned> &axes : layout.dim_axes())
     for (const unsigned axis : axes) {
@@ -370,7 +370,7 @@ std::vector<Tensor> partsInTrace(const Tensor &handle, const Tensor &ticket,
       [&](const Tensor &stream, const Tensor &element) {
         std::vector<Tensor> inputs{stream, element};
         for (const Layout &layout : layouts)
-          inputs.push_back(ownPart(layout));
+          inputs.push_back(localPartIndex(layout));
         return host_call(partsTarget, inputs, types, numbers);
       },
       *group.mesh, {replicated, replicated}, layouts)(handle, ticket);

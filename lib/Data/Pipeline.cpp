@@ -38,7 +38,7 @@ static int64_t nextNumber() {
 }
 
 /// Keys of a saved position.
-static constexpr const char *countOfGiven = "elements";
+static constexpr const char *deliveredKey = "elements";
 static constexpr const char *countOfFailed = "failed";
 static constexpr const char *countOfCalls = "calls";
 
@@ -123,7 +123,7 @@ uint64_t Stream::iteration() const {
 
 std::string Stream::save() const {
   std::lock_guard lock(state->mutex);
-  nlohmann::json json{{countOfGiven, state->position.delivered},
+  nlohmann::json json{{deliveredKey, state->position.delivered},
                       {"iteration", state->iteration}};
   if (state->position.failed) {
     json[countOfFailed] = state->position.failed;
@@ -152,7 +152,7 @@ void Stream::restore(std::string_view text) {
       refuse();
     return int64_t(n);
   };
-  State::Position position{.delivered = count(countOfGiven)};
+  State::Position position{.delivered = count(deliveredKey)};
   const uint64_t iteration = number("iteration");
   if (json.contains(countOfFailed)) {
     position.failed = count(countOfFailed);

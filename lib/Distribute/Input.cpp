@@ -368,7 +368,7 @@ SourcePtr distributeBatches(const StrategyState &strategy, SourcePtr source,
   if (workers > 1)
     return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
                                  isShared ? WorkerBatchKind::Shared
-                                          : WorkerBatchKind::Own,
+                                          : WorkerBatchKind::Worker,
                                  std::move(make));
   return fetched(
       strategy,
@@ -390,7 +390,7 @@ SourcePtr batchesOfAllWorkers(const StrategyState &strategy, SourcePtr source) {
     sizes = rowsOfReplicas(*size, workers, strategy.replicas() / workers,
                            worker, isShared);
   return distributeOverWorkers(strategy, std::move(part), std::move(sizes),
-                               WorkerBatchKind::Own, std::nullopt);
+                               WorkerBatchKind::Worker, std::nullopt);
 }
 
 std::vector<InputContext> inputContexts(const StrategyState &strategy,

@@ -61,7 +61,7 @@ inline std::span<const std::string> deviceNames(const Mesh &mesh) {
 /// The kind of elements that a worker's source gives.
 enum class WorkerBatchKind : uint8_t {
   OfReplicas, ///< batches of replicas, which take them in turn
-  Own,        ///< global batches of this worker alone
+  Worker,     ///< global batches of this worker alone
   Shared      ///< global batches that all workers read
 };
 /// How the rows of a batch are cut over as many replicas as there are `sizes`;

@@ -86,8 +86,8 @@ protected:
   }
 
   /// Throws where another strategy is in use.
-  void expectOwn(const DVariable &variable, std::string_view op,
-                 const std::source_location &where) const {
+  void expectThisStrategy(const DVariable &variable, std::string_view op,
+                          const std::source_location &where) const {
     const StrategyFrame now = currentFrame();
     if (now.strategy != strategy &&
         now.strategy->kind != StrategyState::Kind::Default)
@@ -155,13 +155,13 @@ public:
 
   Tensor read(const DVariable &variable,
               std::source_location where) const override {
-    expectOwn(variable, "read_value", where);
+    expectThisStrategy(variable, "read_value", where);
     return valueOf(variable, where);
   }
 
   void assign(const DVariable &variable, VariableUpdate update,
               const TensorLike &value) const override {
-    expectOwn(variable, name(update), value.where);
+    expectThisStrategy(variable, name(update), value.where);
     store(variable, update,
           inReplica() ? aggregated(variable, name(update), value) : value);
   }
@@ -169,7 +169,7 @@ public:
   void scatter(const DVariable &variable, RowUpdate update,
                const Tensor &indices, const Tensor &updates,
                std::source_location where) const override {
-    expectOwn(variable, name(update), where);
+    expectThisStrategy(variable, name(update), where);
     CallSite site(where);
     if (!inReplica() || variable.aggregation() == VariableAggregation::NONE)
       return storeRows(variable, update, indices, updates, where);
@@ -292,7 +292,7 @@ public:
 
   Tensor read(const DVariable &variable,
               std::source_location where) const override {
-    expectOwn(variable, "read_value", where);
+    expectThisStrategy(variable, "read_value", where);
     const Tensor stored = readStored(variable, where);
     if (inReplica())
       return localReplica(*strategy, ReplicaValue{stored, true, {}});
@@ -316,7 +316,7 @@ public:
 
   void assign(const DVariable &variable, VariableUpdate update,
               const TensorLike &value) const override {
-    expectOwn(variable, name(update), value.where);
+    expectThisStrategy(variable, name(update), value.where);
     CallSite site(value.where);
     const Tensor newValue = tensorOf(value, variable);
     if (newValue.shape() != seen || newValue.dtype() != variable.dtype())
@@ -403,10 +403,10 @@ DVariable makeVariable(const std::shared_ptr<const StrategyState> &strategy,
       setPolicy(variable, std::make_shared<MirroredVariable>(strategy));
     return variable;
   }
-  const bool isOwn =
+  const bool isReadSynchronized =
       options.synchronization == VariableSynchronization::ON_READ;
   const Shape shape = value.shape();
-  if (isOwn) {
+  if (isReadSynchronized) {
     // There is no gradient, as in TensorFlow: gradients of replicas' own values
     // have no sum.
     options.trainable = false;

@@ -84,7 +84,7 @@ public:
       std::vector<Element> batches;
       std::exception_ptr failure;
       try {
-        batches = ownParts();
+        batches = localParts();
       } catch (...) {
         failure = std::current_exception();
       }
@@ -218,7 +218,7 @@ private:
   }
 
   /// At most one for each replica; fewer, or none, at the end.
-  std::vector<Element> ownParts() {
+  std::vector<Element> localParts() {
     const auto wanted = size_t(strategy->localReplicas());
     while (parts.size() < wanted)
       if (std::optional<Element> batch = batches->next())

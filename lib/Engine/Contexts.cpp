@@ -26,7 +26,7 @@ void keepCompiler() {
 } // namespace
 
 std::shared_ptr<MLIRContext> makeContext() {
-  [[maybe_unused]] static const bool isKept = [] {
+  [[maybe_unused]] static const bool isRegistered = [] {
     keepCompiler();
     return true;
   }();

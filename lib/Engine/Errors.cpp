@@ -36,7 +36,7 @@ std::string_view callNameOr(std::string_view function) {
 }
 
 /// Returns whether the file is one of this library.
-static bool isOwnFile(std::string_view file) {
+static bool isLibraryFile(std::string_view file) {
   // This file is lib/Engine/Errors.cpp: the sources are below what is before
   // its folder.
   static constexpr std::string_view here =
@@ -49,17 +49,17 @@ static bool isOwnFile(std::string_view file) {
 }
 
 /// Returns whether the line is in the sources of this library.
-static bool isOwn(const std::source_location &where) {
+static bool isInLibrary(const std::source_location &where) {
   // Calls come mostly from the file that the last one came from.
   ThreadState::CheckedFile &checked = threadState().checkedFile;
   if (checked.name != where.file_name())
-    checked = {where.file_name(), isOwnFile(where.file_name())};
-  return checked.isOwn;
+    checked = {where.file_name(), isLibraryFile(where.file_name())};
+  return checked.isInLibrary;
 }
 
 UserLine::UserLine(const std::source_location &where)
     : around(threadState().userLine) {
-  if (where.line() != 0 && !isOwn(where))
+  if (where.line() != 0 && !isInLibrary(where))
     threadState().userLine = where;
 }
 UserLine::~UserLine() {
@@ -77,7 +77,7 @@ void rethrowAt(const std::source_location &where) {
   } catch (const Error &error) {
     const std::source_location line = callSiteOr(where);
     // The text of an exception class of the user's is the user's.
-    if (!error.place().empty() || isOwn(line) || !error.isOfCodeClass())
+    if (!error.place().empty() || isInLibrary(line) || !error.isOfCodeClass())
       throw;
     error.atPlace(placeText(line)).raise();
   }
@@ -86,7 +86,7 @@ void rethrowAt(const std::source_location &where) {
 std::source_location callSiteOr(const std::source_location &where) {
   const ThreadState &state = threadState();
   const std::source_location &site = state.callSite ? *state.callSite : where;
-  return state.userLine && isOwn(site) ? *state.userLine : site;
+  return state.userLine && isInLibrary(site) ? *state.userLine : site;
 }
 
 void fail(std::string_view op, const std::string &message,

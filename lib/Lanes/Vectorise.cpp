@@ -90,7 +90,7 @@ private:
   // The walk
   //===--------------------------------------------------------------------===//
 
-  bool isOwn(StringRef axis) const { return axes.contains(axis); }
+  bool isLaneAxis(StringRef axis) const { return axes.contains(axis); }
 
   /// Returns whether all regions make `op` together.
   bool meets(Operation *op) const {
@@ -98,11 +98,11 @@ private:
       return true;
     if (auto reduce = dyn_cast<dtensor::AxisReduceOp>(op))
       return llvm::any_of(reduce.getAxes().getAsValueRange<StringAttr>(),
-                          [&](StringRef axis) { return isOwn(axis); });
+                          [&](StringRef axis) { return isLaneAxis(axis); });
     if (auto gather = dyn_cast<dtensor::AxisGatherOp>(op))
-      return isOwn(gather.getAxis());
+      return isLaneAxis(gather.getAxis());
     if (auto part = dyn_cast<dtensor::AxisPartOp>(op))
-      return isOwn(part.getAxis());
+      return isLaneAxis(part.getAxis());
     for (Region &region : op->getRegions())
       for (Operation &inner : region.getOps())
         if (meets(&inner))
@@ -207,7 +207,7 @@ private:
     SmallVector<unsigned> laneAxes;
     SmallVector<StringRef> others;
     for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>()) {
-      if (isOwn(axis))
+      if (isLaneAxis(axis))
         laneAxes.push_back(axes.lookup(axis));
       else
         others.push_back(axis);

@@ -51,23 +51,19 @@ Tensor maskFor(const Tensor &values, const Tensor &predictions) {
   return broadcast_to(mask, values.shape());
 }
 
-Tensor meanOfLast(const Tensor &x) {
-  return x.rank() == 0 ? x : reduce_mean(x, -1);
-}
-
 Tensor exactMatches(const Tensor &y_true, const Tensor &y_pred) {
   if (y_true.shape() != y_pred.shape() || y_true.dtype() != y_pred.dtype()) {
     auto [labels, predictions] = aligned(y_true, nn::wide(y_pred), "accuracy");
-    return meanOfLast(asFloat(equal(labels, predictions)));
+    return asFloat(equal(labels, predictions));
   }
-  return meanOfLast(asFloat(equal(y_true, y_pred)));
+  return asFloat(equal(y_true, y_pred));
 }
 
 Tensor binaryMatches(const Tensor &y_true, const Tensor &y_pred,
                      double threshold) {
   auto [labels, predictions] = aligned(y_true, y_pred, "binary_accuracy");
   Tensor positive = cast(greater(predictions, threshold), labels.dtype());
-  return meanOfLast(asFloat(equal(labels, positive)));
+  return asFloat(equal(labels, positive));
 }
 
 Tensor categoricalMatches(const Tensor &y_true, const Tensor &y_pred) {

@@ -19,7 +19,7 @@
 
 namespace meshloom::metrics {
 
-static bool isKnown(const Shape &shape) {
+static bool isStatic(const Shape &shape) {
   return std::ranges::find(shape, -1) == shape.end();
 }
 
@@ -46,10 +46,10 @@ Metric::State::variables(const std::vector<Tensor> &parts) {
   std::lock_guard lock(mutex);
   std::vector<Shape> shapes;
   for (const MetricRule::Sum &sum : rule.sums)
-    shapes.push_back(isKnown(sum.shape) || parts.empty()
+    shapes.push_back(isStatic(sum.shape) || parts.empty()
                          ? sum.shape
                          : parts[shapes.size()].shape());
-  if (std::ranges::all_of(shapes, isKnown))
+  if (std::ranges::all_of(shapes, isStatic))
     make(shapes, parts.empty() ? Tensor() : parts.front());
   if (!parts.empty() && std::exchange(isEarly, false))
     place(parts.front());
@@ -115,9 +115,9 @@ Metric::meanOf(std::function<Tensor(const Tensor &, const Tensor &)> values) {
   });
 }
 
-static void expectMetric(bool isGiven, const char *function,
+static void expectMetric(bool isMetric, const char *function,
                          const Where &where) {
-  if (!isGiven)
+  if (!isMetric)
     nn::fail(function, "expected a metric, got an empty one", where);
 }
 
@@ -135,7 +135,7 @@ void Metric::addBatch(const MetricBatch &batch, const Where &where) const {
              where);
   const std::vector<DVariable> &sums = state->variables(parts);
   for (size_t i = 0; i < sums.size(); ++i)
-    if (!isKnown(state->rule.sums[i].shape) &&
+    if (!isStatic(state->rule.sums[i].shape) &&
         sums[i].shape() != parts[i].shape())
       nn::fail(
           function,
@@ -207,10 +207,10 @@ void Metric::build(const std::vector<SumShape> &sumShapes, Where where) const {
   std::vector<Shape> shapes;
   for (const MetricRule::Sum &sum : state->rule.sums) {
     const auto found = std::ranges::find(sumShapes, sum.name, &SumShape::first);
-    const bool isGiven = found != sumShapes.end();
+    const bool isFound = found != sumShapes.end();
     const Shape shape =
-        isKnown(sum.shape) || !isGiven ? sum.shape : found->second;
-    if (!isKnown(shape))
+        isStatic(sum.shape) || !isFound ? sum.shape : found->second;
+    if (!isStatic(shape))
       nn::fail(function,
                fmt::format("expected the shape of the sum '{}' of metric '{}', "
                            "which only a batch says otherwise",

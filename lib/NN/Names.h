@@ -42,6 +42,15 @@ inline std::string bareName(std::string_view name) {
   return bare;
 }
 
+/// Returns whether the letters of `part` stand in `whole` in the same order
+/// ("sparsecross" in "sparsecategoricalcrossentropy").
+inline bool hasLettersInOrder(std::string_view whole, std::string_view part) {
+  for (char letter : whole)
+    if (part.starts_with(letter))
+      part.remove_prefix(1);
+  return part.empty();
+}
+
 /// A bare name in Keras's words: PyTorch's and papers' name some things after
 /// others, in letters that have nothing in common.
 inline std::string inOurWords(std::string bare) {
@@ -99,9 +108,10 @@ private:
     return "[" + kind.substr(kind.find(' ') + 1) + "] ";
   }
   std::string message(std::string_view name) const {
-    // Names that begin with it come first, then names that contain it.
+    // Names that begin with it come first, then names that contain it, then
+    // names that have its letters in their order.
     struct Near {
-      bool beginsOtherwise, isElsewhere;
+      bool beginsOtherwise, isElsewhere, lacksLetters;
       size_t distance;
       std::string_view name;
       auto operator<=>(const Near &) const = default;
@@ -113,6 +123,7 @@ private:
     for (auto &[bare, entry] : entries)
       near.push_back({isShort || !bare.starts_with(spelled),
                       isShort || bare.find(spelled) == std::string::npos,
+                      isShort || !hasLettersInOrder(bare, spelled),
                       editDistance(spelled, bare), entry.first});
     std::ranges::sort(near);
     std::string text = tag() + "expected the name of " + kind + ", got '" +

@@ -4,6 +4,7 @@
 
 #include "PluginObjects.h"
 
+#include "meshloom/Core/HostName.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/Transport/ProcessTransport.h"
@@ -152,8 +153,8 @@ OtherProcesses::meet(const Arguments &args, int64_t process, int64_t count,
           checkDevices(*store, int(process), int(count), options.devices);
       !equal)
     return equal.error();
-  auto hosts = store->gather("host", int(process), int(count), systemHostName(),
-                             meetingTime);
+  auto hosts =
+      store->gather("host", int(process), int(count), hostName(), meetingTime);
   if (!hosts)
     return hosts.error();
   return std::shared_ptr<OtherProcesses>(

@@ -112,11 +112,11 @@ int64_t Profiler::now() const {
 }
 
 Profiler::Lane &Profiler::lane() {
-  struct Known {
+  struct CachedLane {
     int64_t profiler = 0;
     Lane *lane = nullptr;
   };
-  thread_local Known cached;
+  thread_local CachedLane cached;
   if (cached.profiler != id) {
     std::lock_guard lock(mutex);
     lanes.push_back(std::make_unique<Lane>());

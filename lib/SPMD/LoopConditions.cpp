@@ -51,7 +51,7 @@ public:
         needed.insert(i);
     return llvm::all_of(needed, [&](unsigned i) {
       steps = 0;
-      return isKept(loop.getBodyYield().getOperand(i), i);
+      return isUnchanged(loop.getBodyYield().getOperand(i), i);
     });
   }
 
@@ -125,7 +125,7 @@ private:
 
   /// Returns whether `next` is carried value `i` on a device where nothing goes
   /// on.
-  bool isKept(Value next, unsigned i) {
+  bool isUnchanged(Value next, unsigned i) {
     BlockArgument old = loop.getBodyArgument(i);
     if (next == old)
       return true;
@@ -133,8 +133,8 @@ private:
       return false;
     if (auto select = next.getDefiningOp<dtensor::SelectOp>()) {
       auto chosen = whenDone(select.getPred());
-      return (chosen == true || isKept(select.getOnFalse(), i)) &&
-             (chosen == false || isKept(select.getOnTrue(), i));
+      return (chosen == true || isUnchanged(select.getOnFalse(), i)) &&
+             (chosen == false || isUnchanged(select.getOnTrue(), i));
     }
     if (auto add = next.getDefiningOp<dtensor::AddOp>();
         add && isa<mlir::IntegerType>(dtensor::elementTypeOf(old.getType())))
@@ -143,7 +143,7 @@ private:
         if (auto number = movedFrom(add->getOperand(1 - side))
                               .getDefiningOp<dtensor::ConvertOp>();
             number && whenDone(number->getOperand(0)) == false &&
-            isKept(add->getOperand(side), i))
+            isUnchanged(add->getOperand(side), i))
           return true;
     if (!dtensor::elementTypeOf(old.getType()).isInteger(1))
       return false;

@@ -209,11 +209,11 @@ Status syncFolder(const std::string &name) {
                           O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
     return systemError(fmt::format("cannot open the folder '{}'", name));
-  const bool isKnown =
+  const bool isRecognised =
       fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP;
   const int why = errno;
   close(folder);
-  if (!isKnown)
+  if (!isRecognised)
     return Error(fmt::format("cannot write the folder '{}' to the disk: {}",
                              name, std::strerror(why)));
   return Success();

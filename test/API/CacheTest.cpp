@@ -13,7 +13,7 @@ namespace {
 const int isOff = setenv("MESHLOOM_CACHE", "off", /*overwrite=*/1);
 
 /// Entries that had to be made while `work` ran.
-template <typename F> int64_t madeBy(F work) {
+template <typename F> int64_t missesOf(F work) {
   const int64_t before = cache_statistics().misses;
   work();
   return cache_statistics().misses - before;
@@ -30,8 +30,8 @@ TEST(CacheTest, EqualFunctionsAreCompiledOnce) {
     auto f = function([](const Tensor &x) { return unusual(x); });
     EXPECT_NEAR(f(x)(0).item<float>(), -6.6662f, 1e-4);
   };
-  EXPECT_GT(madeBy(make), 1); // the program, its kernel, the element taken
-  EXPECT_EQ(madeBy(make), 0);
+  EXPECT_GT(missesOf(make), 1); // the program, its kernel, the element taken
+  EXPECT_EQ(missesOf(make), 0);
 }
 
 TEST(CacheTest, EqualKernelsOfDifferentFunctionsAreCompiledOnce) {
@@ -42,9 +42,9 @@ TEST(CacheTest, EqualKernelsOfDifferentFunctionsAreCompiledOnce) {
   auto second = [&] { // the same from another line of source
     function([](const Tensor &x) { return unusual(x * 2.f); })(x);
   };
-  EXPECT_EQ(madeBy(first), 2); // the program, its kernel
-  EXPECT_EQ(madeBy(second), 1);
-  EXPECT_EQ(madeBy(second), 0);
+  EXPECT_EQ(missesOf(first), 2); // the program, its kernel
+  EXPECT_EQ(missesOf(second), 1);
+  EXPECT_EQ(missesOf(second), 0);
 }
 
 } // namespace

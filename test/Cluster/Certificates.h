@@ -31,8 +31,8 @@ for a in authority stranger; do
   openssl x509 -req -in $a-rank.csr -CA $a.pem -CAkey $a.key -CAcreateserial \
     -out $a-expired.pem -days -1 -extfile $a.ext
 done)";
-    areMade = std::system(script.c_str()) == 0;
-    EXPECT_TRUE(areMade) << "openssl is needed";
+    areCreated = std::system(script.c_str()) == 0;
+    EXPECT_TRUE(areCreated) << "openssl is needed";
   }
 
   /// Creates the files of "authority" or "stranger"; the certificate of each
@@ -43,7 +43,7 @@ done)";
   }
 
   const TemporaryFolder folder;
-  bool areMade = false;
+  bool areCreated = false;
 };
 
 } // namespace meshloom::test

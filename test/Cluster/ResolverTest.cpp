@@ -270,16 +270,16 @@ TEST(KubernetesTest, APodThatDoesNotRunIsSaid) {
 }
 
 /// Puts a program of this text in front of all others while it lives.
-class OwnProgram {
+class ProgramInPath {
 public:
-  OwnProgram(const std::string &name, const std::string &text)
+  ProgramInPath(const std::string &name, const std::string &text)
       : path(processEnvironment("PATH").value_or("")) {
     const std::string file = folder / name;
     std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
     setenv("PATH", (folder.path.string() + ":" + path).c_str(), 1);
   }
-  ~OwnProgram() { setenv("PATH", path.c_str(), 1); }
+  ~ProgramInPath() { setenv("PATH", path.c_str(), 1); }
 
 private:
   const test::TemporaryFolder folder;
@@ -288,7 +288,7 @@ private:
 
 TEST(KubernetesTest, KubectlIsAsked) {
   {
-    const OwnProgram kubectl(
+    const ProgramInPath kubectl(
         "kubectl",
         R"(echo '{"items": [{"metadata": {"name": "'"$3"'"},
           "status": {"phase": "Running", "hostIP": "10.0.0.9"}}]}')");
@@ -298,13 +298,14 @@ TEST(KubernetesTest, KubectlIsAsked) {
     EXPECT_EQ(pods[0].hostIp, "10.0.0.9");
   }
   {
-    const OwnProgram kubectl("kubectl", "echo 'no configuration' >&2; exit 1");
+    const ProgramInPath kubectl("kubectl",
+                                "echo 'no configuration' >&2; exit 1");
     EXPECT_EQ(messageOf([] { return kubectlPods("job=w"); }),
               "[KubernetesClusterResolver] pods \"job=w\" cannot be listed: "
               "'kubectl get pods --selector=job=w -o json' failed: no "
               "configuration");
   }
-  const OwnProgram kubectl("kubectl", "echo nonsense");
+  const ProgramInPath kubectl("kubectl", "echo nonsense");
   EXPECT_THAT(messageOf([] { return kubectlPods("job=w"); }),
               HasSubstr("kubectl's list of pods \"job=w\" cannot be read"));
 }
@@ -352,7 +353,7 @@ TEST(TPUWorkersTest, ContradictoryVariablesAreErrors) {
               HasSubstr("expected TPU_WORKER_ID in 0..1"));
   EXPECT_THAT(messageOf([] { return TPUWorkersResolver("grpc://a:port"); }),
               HasSubstr("expected an address such as \"10.0.0.2:8470\""));
-  const OwnProgram gcloud(
+  const ProgramInPath gcloud(
       "gcloud", R"(echo '{"state": "CREATING", "networkEndpoints": []}')");
   EXPECT_THAT(messageOf([] { return TPUWorkersResolver("my-tpu"); }),
               HasSubstr("TPU \"my-tpu\" is CREATING, not READY"));

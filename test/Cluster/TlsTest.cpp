@@ -18,7 +18,7 @@ class TlsTest : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     certificates = std::make_unique<Certificates>();
-    ASSERT_TRUE(certificates->areMade);
+    ASSERT_TRUE(certificates->areCreated);
   }
   static void TearDownTestSuite() { certificates.reset(); }
   static TlsFiles filesOf(const std::string &authority) {

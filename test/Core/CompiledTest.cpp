@@ -130,7 +130,7 @@ TEST(DeviceAssignmentTest, MeshOnOtherDevicesDiffersAndComesBack) {
 }
 
 /// The sample with `s` on a mesh of its user's.
-static Program onOwnMesh() {
+static Program programOnUnnamedMesh() {
   Program program = sample();
   Mesh userMesh = *Mesh::get({{"all", 4}});
   program.arguments[0].written =
@@ -143,7 +143,7 @@ static Program onOwnMesh() {
 // A layout that a user wrote on a mesh of their own is in the signature, the
 // file and the hash.
 TEST(CompiledTest, LayoutsKeepTheirOwnMeshes) {
-  Compiled compiled(onOwnMesh());
+  Compiled compiled(programOnUnnamedMesh());
   EXPECT_EQ(compiled.signature().mesh.spec_string(), "<x=2, y=2>");
   EXPECT_EQ(compiled.signature().results[0].type.layout.mesh().spec_string(),
             "<all=4>");
@@ -163,14 +163,14 @@ TEST(CompiledTest, LayoutsKeepTheirOwnMeshes) {
 // A layout that cuts otherwise than the program does, and an order of devices
 // that is none, are no program.
 TEST(CompiledTest, WrittenLayoutsAreChecked) {
-  Program program = onOwnMesh();
+  Program program = programOnUnnamedMesh();
   ASSERT_TRUE(program.verify()) << program.verify().error().message();
   program.results[0].written = Layout({"all"}, *Mesh::get({{"all", 4}}));
   EXPECT_THAT(program.verify().error().message(),
               HasSubstr("is written as [all] on <all=4>"));
   program.results[0].written = Layout::replicated(*Mesh::get({{"d", 1}}), 1);
   EXPECT_FALSE(program.verify());
-  program = onOwnMesh();
+  program = programOnUnnamedMesh();
   program.deviceOrder = {0, 0, 1, 2};
   EXPECT_THAT(program.verify().error().message(),
               HasSubstr("order of devices"));

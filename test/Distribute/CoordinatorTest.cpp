@@ -37,17 +37,17 @@ struct Gate {
   }
 };
 /// An argument that workers make when they take a function.
-struct MadeByWorker {
+struct CreatedByWorker {
   std::function<Tensor(int64_t worker)> make;
 };
 
 } // namespace
 
 namespace detail {
-template <> struct OfWorker<MadeByWorker> {
+template <> struct OfWorker<CreatedByWorker> {
   using type = Tensor;
   static constexpr bool differs = true;
-  static Tensor get(const MadeByWorker &argument, WorkerCall &call) {
+  static Tensor get(const CreatedByWorker &argument, WorkerCall &call) {
     return argument.make(call.worker);
   }
 };
@@ -82,7 +82,7 @@ TEST(CoordinatorTest, ScheduleReturnsAtOnce) {
   EXPECT_TRUE(coordinator.done());
   Gate gate;
   auto add = function([](const Tensor &x) { return std::pair(x + 1, x); });
-  const MadeByWorker slow{[&](int64_t) {
+  const CreatedByWorker slow{[&](int64_t) {
     gate.pass();
     return tensor(1.f);
   }};
@@ -142,7 +142,7 @@ TEST(CoordinatorTest, WorkersGetTheirOwnValues) {
   ASSERT_EQ(values.values.size(), 2u);
   // Both run at the same time, so each is another worker's.
   Gate gate;
-  const MadeByWorker both{[&](int64_t) {
+  const CreatedByWorker both{[&](int64_t) {
     gate.pass();
     return tensor(1.f);
   }};
@@ -186,15 +186,16 @@ TEST(CoordinatorTest, TheFirstErrorCancelsWhatWaits) {
   ClusterCoordinator coordinator(strategy);
   Gate inFlight, failing;
   auto add = function([](const Tensor &x) { return x + 1; });
-  auto runs = coordinator.schedule(add, MadeByWorker{[&](int64_t) {
+  auto runs = coordinator.schedule(add, CreatedByWorker{[&](int64_t) {
                                      inFlight.pass();
                                      return tensor(1.f);
                                    }});
   inFlight.await(1);
-  auto fails = coordinator.schedule(add, MadeByWorker{[&](int64_t) -> Tensor {
-                                      failing.pass();
-                                      throw Error("broken on purpose");
-                                    }});
+  auto fails =
+      coordinator.schedule(add, CreatedByWorker{[&](int64_t) -> Tensor {
+                             failing.pass();
+                             throw Error("broken on purpose");
+                           }});
   failing.await(1);
   auto waits = coordinator.schedule(add, tensor(1.f));
   failing.open();
@@ -347,7 +348,7 @@ TEST(CoordinatorTest, ServersMayFailTwice) {
   DVariable v(zeros({})), w(ones({}));
   std::atomic<int64_t> tries = 0;
   auto step = function([&](const Tensor &x) { return w * x; });
-  const MadeByWorker counted{[&](int64_t) {
+  const CreatedByWorker counted{[&](int64_t) {
     ++tries;
     return tensor(1.f);
   }};
@@ -368,7 +369,7 @@ TEST(CoordinatorTest, TheFirstFailureOfAServerMayCount) {
   DVariable v(zeros({}));
   auto step = function([&](const Tensor &x) { return v * x; });
   std::atomic<int64_t> tries = 0;
-  const MadeByWorker counted{[&](int64_t) {
+  const CreatedByWorker counted{[&](int64_t) {
     ++tries;
     return tensor(1.f);
   }};

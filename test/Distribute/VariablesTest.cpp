@@ -27,7 +27,7 @@ DVariable syncOnRead(const Strategy &strategy, Aggregation aggregation) {
 }
 
 /// 1, 2, ... in the replicas.
-Tensor ownNumber() {
+Tensor replicaNumber() {
   return cast(get_replica_context()->replica_id_in_sync_group(), DType::F32) +
          1;
 }
@@ -75,11 +75,11 @@ TEST(StrategyVariableTest, AssignmentsOfReplicasAreAggregated) {
                   number = variableOf(strategy, tensor(0.f), Aggregation::SUM);
   auto step = function([&] {
     strategy.run([&] {
-      sum.assign(ownNumber());
-      sum.assign_add(ownNumber()); // reads its own write
-      mean.assign(ownNumber());
-      first.assign(ownNumber());
-      first.assign_sub(10 * ownNumber());
+      sum.assign(replicaNumber());
+      sum.assign_add(replicaNumber()); // reads its own write
+      mean.assign(replicaNumber());
+      first.assign(replicaNumber());
+      first.assign_sub(10 * replicaNumber());
       same.assign(sum + 1);
       number.assign(7);
     });
@@ -90,8 +90,9 @@ TEST(StrategyVariableTest, AssignmentsOfReplicasAreAggregated) {
   EXPECT_EQ(first.item<float>(), -9);
   EXPECT_EQ(same.item<float>(), 7);
   EXPECT_EQ(number.item<float>(), 7); // a number is taken as it is
-  EXPECT_THAT(errorOf([&] { strategy.run([&] { same.assign(ownNumber()); }); }),
-              HasSubstr("or the variable's aggregation"));
+  EXPECT_THAT(
+      errorOf([&] { strategy.run([&] { same.assign(replicaNumber()); }); }),
+      HasSubstr("or the variable's aggregation"));
 }
 
 TEST(StrategyVariableTest, MeansAreOfFloats) {
@@ -114,7 +115,7 @@ TEST(StrategyVariableTest, RowsAreScatteredByAggregation) {
   const Tensor index = tensor({1});
   auto step = function([&] {
     strategy.run([&] {
-      const Tensor number = reshape(ownNumber(), {1});
+      const Tensor number = reshape(replicaNumber(), {1});
       sum.scatter_add(index, number);
       first.scatter_max(index, number);
     });
@@ -125,8 +126,9 @@ TEST(StrategyVariableTest, RowsAreScatteredByAggregation) {
   sum.scatter_update(index, tensor({9.f})); // outside of replicas
   EXPECT_THAT(sum.to_vector<float>(), ElementsAre(0, 9, 0));
   EXPECT_THAT(errorOf([&] {
-                strategy.run(
-                    [&] { sum.scatter_min(index, reshape(ownNumber(), {1})); });
+                strategy.run([&] {
+                  sum.scatter_min(index, reshape(replicaNumber(), {1}));
+                });
               }),
               HasSubstr("cannot be aggregated by SUM: aggregate by NONE or "
                         "ONLY_FIRST_REPLICA"));
@@ -142,7 +144,7 @@ TEST(StrategyVariableTest, SyncOnReadIsEachReplicasOwnUntilItIsRead) {
   auto step = function([&] {
     return strategy.run([&] {
       for (const DVariable &v : {sum, mean, first, none})
-        v.assign_add(ownNumber());
+        v.assign_add(replicaNumber());
       return none.read_value();
     });
   });
@@ -179,7 +181,7 @@ TEST(StrategyVariableTest, CentralStorageOnADeviceThatDoesNotCompute) {
                                     "CPU:5 [1. 2.]"));
   auto step = function([&] {
     return strategy.run([&] {
-      v.assign_add(ownNumber() * ones({2}));
+      v.assign_add(replicaNumber() * ones({2}));
       return v * 2.0;
     });
   });
@@ -209,7 +211,7 @@ TEST(StrategyVariableTest, CentralStorageKeepsThemOnOneDevice) {
   auto step = function([&] {
     return strategy.run([&] {
       GradientTape tape;
-      const Tensor loss = reduce_sum(w * w) * ownNumber();
+      const Tensor loss = reduce_sum(w * w) * replicaNumber();
       const Tensor gradient = tape.gradient(loss, w);
       w.assign_sub(gradient);
       return loss;
@@ -263,7 +265,8 @@ TEST(StrategyVariableTest, OptimizersSumGradientsOverReplicas) {
     auto step = function([&] {
       strategy.run([&] {
         GradientTape tape;
-        const Tensor loss = (reduce_sum(w) + 2 * reduce_sum(b)) * ownNumber();
+        const Tensor loss =
+            (reduce_sum(w) + 2 * reduce_sum(b)) * replicaNumber();
         sgd.apply_gradients(tape.gradient(loss, {w, b}));
       });
     });
@@ -290,7 +293,7 @@ TEST(StrategyVariableTest, NoStrategyTakesThatOfAnother) {
       const DVariable v = variableOf(owner, tensor(3.f), Aggregation::SUM);
       const auto message = errorOf([&] {
         auto scope = user.scope();
-        user.run([&] { v.assign_add(ownNumber()); });
+        user.run([&] { v.assign_add(replicaNumber()); });
       });
       // A variable of one device is as if made outside of strategies: what is
       // told is that it is on another device.
@@ -301,7 +304,7 @@ TEST(StrategyVariableTest, NoStrategyTakesThatOfAnother) {
         EXPECT_THAT(message, HasSubstr("VariablesTest.cpp:"));
       }
       const auto read = errorOf(
-          [&] { user.run([&] { return v.read_value() + ownNumber(); }); });
+          [&] { user.run([&] { return v.read_value() + replicaNumber(); }); });
       EXPECT_NE(read, "");
       EXPECT_EQ(v.item<float>(), 3);
     }

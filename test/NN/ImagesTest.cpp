@@ -229,10 +229,10 @@ TEST(ImagesTest, AlphaDropout) {
   size_t dropped = 0;
   double sum = 0, squares = 0;
   for (size_t i = 0; i < after.size(); ++i) {
-    const bool isKept = std::abs(a * before[i] + b - after[i]) < 1e-5;
-    if (!isKept)
+    const bool isUnchanged = std::abs(a * before[i] + b - after[i]) < 1e-5;
+    if (!isUnchanged)
       EXPECT_NEAR(after[i], a * limit + b, 1e-5) << i;
-    dropped += !isKept;
+    dropped += !isUnchanged;
     sum += after[i];
     squares += double(after[i]) * after[i];
   }

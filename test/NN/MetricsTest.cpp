@@ -82,6 +82,13 @@ TEST(MetricsTest, AreThoseOfKeras) {
   EXPECT_EQ(cases[0].metric.result().item<float>(), 0);
 }
 
+TEST(MetricsTest, AccuraciesTakeWeightsOfEachLabel) {
+  const metrics::BinaryAccuracy accuracy;
+  accuracy.update_state(tensor({0.f, 1.f, 1.f}), tensor({0.4f, 0.6f, 0.2f}),
+                        tensor({1.f, 2.f, 3.f}));
+  EXPECT_EQ(accuracy.result().item<float>(), 0.5f);
+}
+
 // Keras 3.15's numbers.
 TEST(MetricsTest, PrecisionAndRecallOfTheLargestAndOfAClass) {
   using namespace metrics;

@@ -334,6 +334,8 @@ TEST(PartsTest, SuggestionsAreOfTheSameWords) {
                HAS("closest are 'glorot_uniform'"));
   EXPECT_ERROR(initializers::Initializer("kaiming"), HAS("'he_normal'"));
   EXPECT_ERROR(losses::Loss("cross"), HAS("crossentropy'"));
+  EXPECT_ERROR(losses::Loss("sparse_cross"),
+               HAS("closest are 'sparse_categorical_crossentropy'"));
 }
 
 TEST(PartsTest, TextThatIsNoConfig) {

@@ -200,10 +200,10 @@ TEST(ProcessesTest, AModelLearnsWhatItLearnsInOneProcess) {
 
 /// A folder that all processes know.
 std::filesystem::path sharedFolder(const std::string &name) {
-  const std::filesystem::path ownFolder =
+  const std::filesystem::path localFolder =
       std::filesystem::temp_directory_path() /
       fmt::format("meshloom-{}-{}", name, getpid());
-  return detail::gatherTexts("folder", ownFolder.string()).front();
+  return detail::gatherTexts("folder", localFolder.string()).front();
 }
 
 TEST(ProcessesTest, CheckpointsAreWrittenByAllAndReadIntoOtherMeshes) {
@@ -407,10 +407,10 @@ TEST(ProcessesTest, ABarrierNamesWhoIsMissing) {
     }
     std::filesystem::create_directory(folder / std::to_string(client_id()));
   }
-  const auto haveGivenUp = [&] {
+  const auto clientsThatFailed = [&] {
     return std::distance(std::filesystem::directory_iterator(folder), {});
   };
-  while (client_id() == 0 && haveGivenUp() < num_clients() - 1)
+  while (client_id() == 0 && clientsThatFailed() < num_clients() - 1)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   detail::waitForAll("after");
   if (client_id() == 0)

@@ -30,7 +30,7 @@ struct ThreadState {
   /// The file that was last looked at for whether it is one of this library.
   struct CheckedFile {
     const char *name = nullptr;
-    bool isOwn = false;
+    bool isInLibrary = false;
   } checkedFile;
   /// The parts of the model, with the names of the parts around them:
   /// "encoder/block_3".

@@ -9,6 +9,7 @@
 #include "meshloom/Cluster/Coordination/Network.h"
 
 #include "meshloom/Core/Hash.h"
+#include "meshloom/Core/HostName.h"
 #include "meshloom/Support/BuildId.h"
 
 #include <fmt/format.h>
@@ -309,7 +310,7 @@ CoordinationClient::connect(CoordinationClientOptions options) {
   if (Status token = detail::checkToken(options.token); !token)
     return token.error();
   if (options.host.empty())
-    options.host = detail::hostName();
+    options.host = hostName();
   if (options.binaryHash.empty())
     options.binaryHash = executableHash();
   if (options.version.empty())

@@ -377,11 +377,4 @@ void endListening(uint64_t number) {
   listeners.functions.erase(number);
 }
 
-std::string hostName() {
-  char name[256] = {};
-  if (gethostname(name, sizeof(name) - 1) != 0)
-    return "localhost";
-  return name;
-}
-
 } // namespace meshloom::detail

@@ -105,8 +105,8 @@ bool Coordination::reach(size_t number, Worker &worker) {
   const auto since = [&] {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  constexpr double patience = 5, untilSaid = 10;
-  bool isSaid = false;
+  constexpr double patience = 5, timeToWarning = 10;
+  bool isWarned = false;
   std::string why = "it was not waited for";
   auto giveUp = [&] {
     std::lock_guard lock(mutex);
@@ -135,7 +135,7 @@ bool Coordination::reach(size_t number, Worker &worker) {
       // It will not be let in later either.
       if (status.error_code() == ps::stranger)
         return giveUp();
-    } else if (since() > untilSaid && !std::exchange(isSaid, true)) {
+    } else if (since() > timeToWarning && !std::exchange(isWarned, true)) {
       log(LogLevel::WARNING,
           fmt::format("{} cannot be reached and is waited for for {} s: {}; "
                       "all tasks use TLS, with certificates of one authority, "

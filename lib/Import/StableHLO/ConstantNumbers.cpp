@@ -274,10 +274,10 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
   bool isClamp = isa<stablehlo::ClampOp>(op);
   bool isUnary = isa<stablehlo::AbsOp, stablehlo::ConvertOp, stablehlo::NegOp,
                      stablehlo::NotOp, stablehlo::SignOp>(op);
-  bool isKnown = op->getDialect() &&
-                 isa<stablehlo::StableHLODialect>(op->getDialect()) &&
-                 (isBinary || compare || isSelect || isClamp || isUnary);
-  if (!isKnown)
+  bool isConstant = op->getDialect() &&
+                    isa<stablehlo::StableHLODialect>(op->getDialect()) &&
+                    (isBinary || compare || isSelect || isClamp || isUnary);
+  if (!isConstant)
     return std::nullopt;
   SmallVector<Numbers> inputs;
   Numbers result{*shapeOf(op->getResult(0)), {}};

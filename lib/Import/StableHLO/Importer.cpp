@@ -495,10 +495,10 @@ std::optional<ReduceKind> Importer::kindOf(Region &reducer) {
     return std::nullopt;
   // All of these are commutative.
   Value lhs = meant(only->getOperand(0)), rhs = meant(only->getOperand(1));
-  auto isOwn = [&](Value value) {
+  auto isParameter = [&](Value value) {
     return isa<BlockArgument>(value) && value.getParentBlock() == &block;
   };
-  if (lhs == rhs || !isOwn(lhs) || !isOwn(rhs))
+  if (lhs == rhs || !isParameter(lhs) || !isParameter(rhs))
     return std::nullopt;
   // Which of two complex numbers is larger is a formula, no kind.
   if (isa<stablehlo::MinOp, stablehlo::MaxOp>(only) &&

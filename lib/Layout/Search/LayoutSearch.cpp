@@ -171,7 +171,7 @@ public:
   /// Returns the cost of a plan by another machine.
   Cost cost(const Plan &plan, const MachineModel &machine) const;
   /// Returns the cost of the graph as it is given.
-  Cost givenCost(const MachineModel &machine) const {
+  Cost initialCost(const MachineModel &machine) const {
     return LayoutState(folded.graph(), clusters, machine, prices).total().cost;
   }
   /// Returns whether each op can run as what it was folded to does: it may take
@@ -358,7 +358,7 @@ static Plan searchByTimeAndBytes(const Searches &searches,
   if (searches.cost(other, links) + rounding < searches.cost(found, links) &&
       searches.cost(other, model) - searches.cost(found, model) <= littleTime)
     found = std::move(other);
-  if (searches.cost(found, links) > searches.givenCost(links) + rounding)
+  if (searches.cost(found, links) > searches.initialCost(links) + rounding)
     found = searches.search(links);
   return found;
 }

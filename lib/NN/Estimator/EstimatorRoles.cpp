@@ -160,16 +160,17 @@ bool Estimator::State::isWriter() const {
 }
 
 std::unique_ptr<StrategyScope> Estimator::State::scope() {
-  const Role ownRole = role();
+  const Role currentRole = role();
   if (has_strategy())
-    expectForAll(ownRole);
-  if (has_strategy() || (ownRole != Role::Together && ownRole != Role::Leads))
+    expectForAll(currentRole);
+  if (has_strategy() ||
+      (currentRole != Role::Together && currentRole != Role::Leads))
     return nullptr;
   if (!strategy) {
     const SimpleClusterResolver resolver(
         cluster, {.task_type = task ? std::optional(task->type) : std::nullopt,
                   .task_id = task ? std::optional(task->index) : std::nullopt});
-    if (ownRole == Role::Leads)
+    if (currentRole == Role::Leads)
       strategy = ParameterServerStrategy(resolver);
     else if (cluster.empty())
       strategy = MultiWorkerMirroredStrategy();

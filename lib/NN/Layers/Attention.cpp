@@ -520,7 +520,7 @@ meshloom::detail::LayerList meshloom::detail::attentionLayers() {
       return Layer(makeLayer<AttentionImpl>(isAdditive, config));
     };
   };
-  return {{"MultiHeadAttention", madeOf<layers::MultiHeadAttentionImpl>},
+  return {{"MultiHeadAttention", createLayer<layers::MultiHeadAttentionImpl>},
           {"Attention", make(false)},
           {"AdditiveAttention", make(true)}};
 }

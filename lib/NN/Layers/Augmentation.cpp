@@ -476,11 +476,11 @@ MixUp::MixUp(double alpha, AugmentationOptions options)
 
 meshloom::detail::LayerList meshloom::detail::augmentationLayers() {
   using namespace layers;
-  return {{"RandomFlip", madeOf<RandomFlipImpl>},
-          {"RandomRotation", madeOf<RandomRotationImpl>},
-          {"RandomTranslation", madeOf<RandomTranslationImpl>},
-          {"RandomZoom", madeOf<RandomZoomImpl>},
-          {"RandomContrast", madeOf<RandomContrastImpl>},
-          {"RandomBrightness", madeOf<RandomBrightnessImpl>},
-          {"MixUp", madeOf<MixUpImpl>}};
+  return {{"RandomFlip", createLayer<RandomFlipImpl>},
+          {"RandomRotation", createLayer<RandomRotationImpl>},
+          {"RandomTranslation", createLayer<RandomTranslationImpl>},
+          {"RandomZoom", createLayer<RandomZoomImpl>},
+          {"RandomContrast", createLayer<RandomContrastImpl>},
+          {"RandomBrightness", createLayer<RandomBrightnessImpl>},
+          {"MixUp", createLayer<MixUpImpl>}};
 }

@@ -98,7 +98,7 @@ std::shared_ptr<LayerImpl> expectClass(const Layer &layer, const char *name) {
   return impl.shared_from_this();
 }
 /// Returns the layer that a config describes.
-template <typename Impl> Layer madeOf(const nn::Config &config) {
+template <typename Impl> Layer createLayer(const nn::Config &config) {
   return Layer(std::make_shared<Impl>(config));
 }
 

@@ -310,10 +310,10 @@ DVariable Dense::bias() const {
 
 meshloom::detail::LayerList meshloom::detail::coreLayers() {
   using namespace layers;
-  return {{"Activation", madeOf<ActivationImpl>},
-          {"Dense", madeOf<DenseImpl>},
-          {"Dropout", madeOf<DropoutImpl>},
-          {"Embedding", madeOf<EmbeddingImpl>},
-          {"ReLU", madeOf<ReLUImpl>},
-          {"Rescaling", madeOf<RescalingImpl>}};
+  return {{"Activation", createLayer<ActivationImpl>},
+          {"Dense", createLayer<DenseImpl>},
+          {"Dropout", createLayer<DropoutImpl>},
+          {"Embedding", createLayer<EmbeddingImpl>},
+          {"ReLU", createLayer<ReLUImpl>},
+          {"Rescaling", createLayer<RescalingImpl>}};
 }

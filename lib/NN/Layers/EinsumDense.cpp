@@ -304,5 +304,5 @@ EinsumDense::EinsumDense(std::string equation, int64_t output_size,
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::einsumLayers() {
-  return {{"EinsumDense", madeOf<layers::EinsumDenseImpl>}};
+  return {{"EinsumDense", createLayer<layers::EinsumDenseImpl>}};
 }

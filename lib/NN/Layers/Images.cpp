@@ -207,7 +207,7 @@ CenterCrop::CenterCrop(int64_t height, int64_t width, DataFormatOptions options)
 } // namespace meshloom::layers
 
 meshloom::detail::LayerList meshloom::detail::imageLayers() {
-  return {{"Resizing", madeOf<layers::ResizingImpl>},
-          {"CenterCrop", madeOf<layers::CenterCropImpl>},
-          {"RandomCrop", madeOf<layers::RandomCropImpl>}};
+  return {{"Resizing", createLayer<layers::ResizingImpl>},
+          {"CenterCrop", createLayer<layers::CenterCropImpl>},
+          {"RandomCrop", createLayer<layers::RandomCropImpl>}};
 }

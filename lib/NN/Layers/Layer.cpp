@@ -257,7 +257,7 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
     if (!x.defined())
       failAt(layer, "expected tensors, got an empty one", where);
   LayerFrame frame(layer, options);
-  const detail::UserLine madeAt(state.options.where);
+  const detail::UserLine creationLine(state.options.where);
   const detail::UserLine calledAt(where);
   if (!frame.around)
     clearLosses(*this);

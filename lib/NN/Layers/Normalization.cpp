@@ -467,9 +467,9 @@ UnitNormalization::UnitNormalization(UnitNormalizationOptions options)
 
 meshloom::detail::LayerList meshloom::detail::normalizationLayers() {
   using namespace layers;
-  return {{"BatchNormalization", madeOf<BatchNormalizationImpl>},
-          {"LayerNormalization", madeOf<LayerNormalizationImpl>},
-          {"GroupNormalization", madeOf<GroupNormalizationImpl>},
-          {"RMSNormalization", madeOf<RMSNormalizationImpl>},
-          {"UnitNormalization", madeOf<UnitNormalizationImpl>}};
+  return {{"BatchNormalization", createLayer<BatchNormalizationImpl>},
+          {"LayerNormalization", createLayer<LayerNormalizationImpl>},
+          {"GroupNormalization", createLayer<GroupNormalizationImpl>},
+          {"RMSNormalization", createLayer<RMSNormalizationImpl>},
+          {"UnitNormalization", createLayer<UnitNormalizationImpl>}};
 }

@@ -259,5 +259,6 @@ SymbolicTensor SymbolicTensor::operator()(const Index &a, const Index &b,
 } // namespace meshloom
 
 meshloom::detail::LayerList meshloom::detail::operatorLayers() {
-  return {{"Operator", madeOf<OperatorImpl>}, {"Slice", madeOf<SliceImpl>}};
+  return {{"Operator", createLayer<OperatorImpl>},
+          {"Slice", createLayer<SliceImpl>}};
 }

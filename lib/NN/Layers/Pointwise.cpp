@@ -129,8 +129,8 @@ PReLU::PReLU(PReLUOptions options)
 
 meshloom::detail::LayerList meshloom::detail::pointwiseLayers() {
   using namespace layers;
-  return {{"Masking", madeOf<MaskingImpl>},
-          {"Identity", madeOf<IdentityImpl>},
-          {"ActivityRegularization", madeOf<ActivityImpl>},
-          {"PReLU", madeOf<PReLUImpl>}};
+  return {{"Masking", createLayer<MaskingImpl>},
+          {"Identity", createLayer<IdentityImpl>},
+          {"ActivityRegularization", createLayer<ActivityImpl>},
+          {"PReLU", createLayer<PReLUImpl>}};
 }

@@ -520,10 +520,10 @@ void Normalization::adapt(const Tensor &data) const {
 
 meshloom::detail::LayerList meshloom::detail::preprocessingLayers() {
   using namespace layers;
-  LayerList registered{{"Normalization", madeOf<NormalizationImpl>},
-                       {"CategoryEncoding", madeOf<CategoryEncodingImpl>},
-                       {"Discretization", madeOf<DiscretizationImpl>},
-                       {"IntegerLookup", madeOf<IntegerLookupImpl>}};
+  LayerList registered{{"Normalization", createLayer<NormalizationImpl>},
+                       {"CategoryEncoding", createLayer<CategoryEncodingImpl>},
+                       {"Discretization", createLayer<DiscretizationImpl>},
+                       {"IntegerLookup", createLayer<IntegerLookupImpl>}};
   for (LayerList list : {imageLayers(), augmentationLayers()})
     for (auto &layer : list)
       registered.push_back(std::move(layer));

@@ -276,8 +276,8 @@ meshloom::detail::LayerList meshloom::detail::recurrentLayers() {
   LayerList registered{{"LSTM", recurrentOf<Gates::LSTM>},
                        {"GRU", recurrentOf<Gates::GRU>},
                        {"SimpleRNN", recurrentOf<Gates::Simple>},
-                       {"Bidirectional", madeOf<BidirectionalImpl>},
-                       {"TimeDistributed", madeOf<TimeDistributedImpl>}};
+                       {"Bidirectional", createLayer<BidirectionalImpl>},
+                       {"TimeDistributed", createLayer<TimeDistributedImpl>}};
   for (auto &list : {recurrentCells(), convLSTMs()})
     registered.insert(registered.end(), list.begin(), list.end());
   return registered;

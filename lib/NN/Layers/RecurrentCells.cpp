@@ -242,6 +242,6 @@ meshloom::detail::LayerList meshloom::detail::recurrentCells() {
   return {{"LSTMCell", cellOfConfig<Gates::LSTM>},
           {"GRUCell", cellOfConfig<Gates::GRU>},
           {"SimpleRNNCell", cellOfConfig<Gates::Simple>},
-          {"StackedRNNCells", madeOf<StackedRNNCellsImpl>},
-          {"RNN", madeOf<RNNImpl>}};
+          {"StackedRNNCells", createLayer<StackedRNNCellsImpl>},
+          {"RNN", createLayer<RNNImpl>}};
 }

@@ -503,14 +503,14 @@ meshloom::detail::LayerList meshloom::detail::shapeLayers() {
                           Impl::read(config));
       });
   };
-  list.emplace_back("Flatten", madeOf<FlattenImpl>);
+  list.emplace_back("Flatten", createLayer<FlattenImpl>);
   add.operator()<ReshapeImpl>({"Reshape"});
   add.operator()<PermuteImpl>({"Permute"});
   add.operator()<RepeatVectorImpl>({"RepeatVector"});
   add.operator()<ZeroPaddingImpl>(
       {"ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"});
   add.operator()<CroppingImpl>({"Cropping1D", "Cropping2D", "Cropping3D"});
-  list.emplace_back("Dot", madeOf<DotImpl>);
+  list.emplace_back("Dot", createLayer<DotImpl>);
   add.operator()<UpSamplingImpl>(
       {"UpSampling1D", "UpSampling2D", "UpSampling3D"});
   add.operator()<MergeImpl>({"Concatenate", "Add", "Subtract", "Multiply",

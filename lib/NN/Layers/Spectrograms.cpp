@@ -361,6 +361,6 @@ MelSpectrogram::MelSpectrogram(MelSpectrogramOptions options)
 
 meshloom::detail::LayerList meshloom::detail::spectrogramLayers() {
   using namespace layers;
-  return {{"STFTSpectrogram", madeOf<STFTSpectrogramImpl>},
-          {"MelSpectrogram", madeOf<MelSpectrogramImpl>}};
+  return {{"STFTSpectrogram", createLayer<STFTSpectrogramImpl>},
+          {"MelSpectrogram", createLayer<MelSpectrogramImpl>}};
 }

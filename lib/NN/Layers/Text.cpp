@@ -497,7 +497,7 @@ Tensor Hashing::operator()(const Tensor &integers, Where where) const {
 
 meshloom::detail::LayerList meshloom::detail::textLayers() {
   using namespace layers;
-  return {{"StringLookup", madeOf<StringLookupImpl>},
-          {"TextVectorization", madeOf<TextVectorizationImpl>},
-          {"Hashing", madeOf<HashingImpl>}};
+  return {{"StringLookup", createLayer<StringLookupImpl>},
+          {"TextVectorization", createLayer<TextVectorizationImpl>},
+          {"Hashing", createLayer<HashingImpl>}};
 }

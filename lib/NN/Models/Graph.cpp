@@ -23,9 +23,9 @@ sortedNodes(const std::vector<SymbolicTensor> &inputs,
   };
   std::vector<Visit> stack;
   auto enter = [&](const SymbolicTensor &tensor) {
-    const bool isGiven = std::ranges::any_of(
+    const bool isInput = std::ranges::any_of(
         inputs, [&](const SymbolicTensor &input) { return input.is(tensor); });
-    if (!isGiven && seen.insert(tensor.node().get()).second)
+    if (!isInput && seen.insert(tensor.node().get()).second)
       stack.push_back({tensor.node()});
   };
   for (const SymbolicTensor &output : outputs) {
@@ -98,10 +98,10 @@ bool namesMultiples(const std::string &text) {
 std::vector<TensorSpec> inferSpecs(
     const std::function<std::vector<Tensor>(const std::vector<Tensor> &)> &body,
     const std::vector<TensorSpec> &inputs) {
-  const bool isKnown = std::ranges::all_of(inputs, [](const TensorSpec &spec) {
+  const bool isStatic = std::ranges::all_of(inputs, [](const TensorSpec &spec) {
     return std::ranges::find(spec.shape, -1) == spec.shape.end();
   });
-  if (isKnown)
+  if (isStatic)
     return eval_shape(body, inputs);
   try {
     std::vector<TensorSpec> results =

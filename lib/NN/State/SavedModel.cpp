@@ -31,7 +31,7 @@ class Placement {
 public:
   Placement(const data::TensorFolder &folder,
             const std::optional<Mesh> &userMesh)
-      : folder(folder), mesh(userMesh), isGiven(userMesh.has_value()) {
+      : folder(folder), mesh(userMesh), isUserMesh(userMesh.has_value()) {
     if (!mesh)
       mesh = get_default_mesh();
     isSaved = !mesh;
@@ -52,7 +52,7 @@ public:
       return Layout(specs, create_mesh({old.axes().begin(), old.axes().end()},
                                        virtual_cpus(old.size()), old.name()));
     }
-    if (!isGiven)
+    if (!isUserMesh)
       for (DimSpec &spec : specs)
         std::erase_if(spec.axes, [&](const std::string &axis) {
           return std::ranges::find(mesh->axes(), axis, &MeshAxis::name) ==
@@ -76,7 +76,7 @@ private:
 
   const data::TensorFolder &folder;
   std::optional<Mesh> mesh;
-  bool isGiven, isSaved = false, isCut = false;
+  bool isUserMesh, isSaved = false, isCut = false;
 };
 
 } // namespace

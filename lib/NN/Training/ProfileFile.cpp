@@ -4,6 +4,7 @@
 // rows.
 #include "ProfileFile.h"
 
+#include "meshloom/Core/HostName.h"
 #include "meshloom/Core/SystemError.h"
 
 #include "XPlane.pb.h"
@@ -13,8 +14,6 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
-
-#include <unistd.h>
 
 namespace meshloom {
 namespace {
@@ -93,9 +92,7 @@ std::string timeNow() {
 } // namespace
 
 void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) != 0 || !*host)
-    std::snprintf(host, sizeof host, "localhost");
+  const std::string host = hostName();
   const std::filesystem::path run = folder / "plugins" / "profile" / timeNow();
   std::error_code failed;
   std::filesystem::create_directories(run, failed);
@@ -104,7 +101,7 @@ void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
               "': " + failed.message(),
           errorCodeOfSystem(failed.value()))
         .raise();
-  const std::filesystem::path trace = run / (std::string(host) + ".trace.json");
+  const std::filesystem::path trace = run / (host + ".trace.json");
   profile.write(trace);
   std::ifstream in(trace);
   const nlohmann::json contents = nlohmann::json::parse(in);
@@ -112,7 +109,7 @@ void writeProfile(ProfileScope &profile, const std::filesystem::path &folder) {
   for (const auto &event : contents.at("traceEvents"))
     builder.add(event);
   builder.space.add_hostnames(host);
-  const std::filesystem::path planes = run / (std::string(host) + ".xplane.pb");
+  const std::filesystem::path planes = run / (host + ".xplane.pb");
   std::ofstream out(planes, std::ios::binary);
   if (!builder.space.SerializeToOstream(&out) || !out.flush())
     Error("[TensorBoard] cannot write '" + planes.string() + "'").raise();

@@ -4,6 +4,7 @@
 
 #include "meshloom/API/HostTensor.h"
 #include "meshloom/API/MovedFrom.h"
+#include "meshloom/Core/HostName.h"
 #include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/TFRecord.h"
 #include "meshloom/NN/Models/Model.h"
@@ -28,11 +29,6 @@ namespace {
 double now() {
   using namespace std::chrono;
   return duration<double>(system_clock::now().time_since_epoch()).count();
-}
-
-std::string hostName() {
-  char name[256] = "";
-  return gethostname(name, sizeof name - 1) == 0 && *name ? name : "localhost";
 }
 
 std::filesystem::path newFile(const std::filesystem::path &folder) {

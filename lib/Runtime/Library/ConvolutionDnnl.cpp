@@ -203,13 +203,13 @@ bool fits(const Strided &array, const memory::desc &desc) {
 
 /// Scratch of which one call makes something that its next ones in the same
 /// CallScope find there again.
-enum KeptSlot : unsigned { FlippedKernel = 8, PackedKernel = 9 };
+enum CacheSlot : unsigned { FlippedKernel = 8, PackedKernel = 9 };
 
 /// Whether this thread's `slot` holds what `call` made of `data` by `plan` and
 /// `sizes` in this scope. If not, it is about to: what is made of it in turn
 /// must then be made again, too.
-bool isKept(KeptSlot slot, const void *call, const void *data, const void *plan,
-            std::vector<int64_t> sizes = {}) {
+bool isCached(CacheSlot slot, const void *call, const void *data,
+              const void *plan, std::vector<int64_t> sizes = {}) {
   using Key = std::tuple<uint64_t, const void *, const void *, const void *,
                          std::vector<int64_t>>;
   auto &keys = threadLocal<std::array<Key, 2>>();
@@ -245,7 +245,7 @@ void execute(const Plan &plan, Way way, Strided source, Strided weights,
                               : threadScratch(isKernel ? PackedKernel : i,
                                               descs[i]->get_size()));
     if (!direct && i != written &&
-        !(isKernel && isKept(PackedKernel, call, arrays[i]->data, &plan)))
+        !(isKernel && isCached(PackedKernel, call, arrays[i]->data, &plan)))
       reorder(own[i], used[i], stream);
   }
   memory scratchpad(plan.scratchpad, engine(),
@@ -287,7 +287,7 @@ float *flipped(const Convolution &c, const std::vector<bool> &flip,
   std::vector<int64_t> sizes{c.groups, rows, row};
   for (size_t d = 0; d < c.dims.size(); ++d)
     sizes.insert(sizes.end(), {c.dims[d].kernel, flip[d]});
-  if (isKept(FlippedKernel, c.call, rhs, nullptr, std::move(sizes)))
+  if (isCached(FlippedKernel, c.call, rhs, nullptr, std::move(sizes)))
     return copy;
   int64_t places = 1;
   for (const ConvolutionDim &dim : c.dims)

@@ -7,6 +7,8 @@
 #include "SharedMemory.h"
 #include "SocketLink.h"
 
+#include "meshloom/Core/HostName.h"
+
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -201,7 +203,7 @@ private:
   /// Tells the others about this process, and hears about them.
   Status introduce() {
     Introduction self;
-    self.host = options.host.empty() ? systemHostName() : options.host;
+    self.host = options.host.empty() ? hostName() : options.host;
     if (self.host.find('\n') != std::string::npos)
       return Error("[transport] a host's name has one line");
     self.pid = getpid();
@@ -337,9 +339,8 @@ private:
       sockets.secrets.push_back(introduction.token);
     sockets.address = options.address;
     if (sockets.address.empty())
-      sockets.address = neighbours.size() == size_t(options.size)
-                            ? "127.0.0.1"
-                            : systemHostName();
+      sockets.address =
+          neighbours.size() == size_t(options.size) ? "127.0.0.1" : hostName();
     Result<std::map<int, std::unique_ptr<Link>>> connected =
         connectByTcp(store, others, sockets, bell);
     if (!connected)
@@ -361,12 +362,6 @@ private:
   std::vector<std::unique_ptr<Link>> links;
 };
 } // namespace
-
-std::string meshloom::systemHostName() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
 
 Result<std::shared_ptr<Transport>>
 meshloom::connectProcesses(KeyValueStore &store,

@@ -76,10 +76,10 @@ void LoopEmitter::emit(StringRef symbol) {
   inner.walk([&](LLVM::AllocaOp array) {
     b.setInsertionPoint(first);
     llvm::APInt size;
-    bool isKnown =
+    bool isStatic =
         matchPattern(array.getArraySize(), mlir::m_ConstantInt(&size));
-    assert(isKnown && "arrays of loops have known sizes");
-    (void)isKnown;
+    assert(isStatic && "arrays of loops have known sizes");
+    (void)isStatic;
     array.getArraySizeMutable().assign(constant(size.getSExtValue()));
     array->moveBefore(first);
   });

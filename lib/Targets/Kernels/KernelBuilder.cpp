@@ -251,7 +251,7 @@ Value KernelBuilder::readInput(Value value, const TensorAccess &access) {
 }
 
 FailureOr<Value>
-KernelBuilder::scalarAt(Value value, const TensorAccess &access, bool isOwn) {
+KernelBuilder::scalarAt(Value value, const TensorAccess &access, bool isRoot) {
   Operation *op = value.getDefiningOp();
   bool splat = op && isSplat(op);
   Key key{value.getAsOpaquePointer(), {}};
@@ -264,7 +264,7 @@ KernelBuilder::scalarAt(Value value, const TensorAccess &access, bool isOwn) {
     if (auto found = scope.scalars.find(key); found != scope.scalars.end())
       return found->second;
   FailureOr<Value> scalar = failure();
-  if (op && (splat || (isInlinable(op) && (isOwn || plan.isInlined(value)))))
+  if (op && (splat || (isInlinable(op) && (isRoot || plan.isInlined(value)))))
     scalar = inlineOp(value, access);
   else
     scalar = readInput(value, access);

@@ -76,10 +76,10 @@ public:
 
   // For KernelOutput::emit.
 
-  /// The element of `value` at `access` (ignored for splats). `isOwn`: computed
-  /// here even if the plan says that it is read.
+  /// The element of `value` at `access` (ignored for splats). `isRoot`:
+  /// computed here even if the plan says that it is read.
   FailureOr<Value> scalarAt(Value value, const TensorAccess &access,
-                            bool isOwn = false);
+                            bool isRoot = false);
   /// The index along dim `dim` of the domain.
   LinearIndex domainIndex(unsigned dim) const { return dims[dim]; }
   /// begin + index * step.

@@ -183,16 +183,16 @@ LogicalResult AllToAllOp::verify() {
         !c.inRange("C3", "concat_dimension", concat, 0, rank))
       return failure();
     SmallVector<int64_t> expected(shapeOf(operand));
-    auto isKnown = [&](int64_t dim) {
+    auto isStatic = [&](int64_t dim) {
       return !ShapedType::isDynamic(expected[dim]);
     };
-    if (isKnown(split) && expected[split] % count != 0)
+    if (isStatic(split) && expected[split] % count != 0)
       return c.violates("C2") << expected[split] << " elements of dim " << split
                               << " do not divide into " << count << " parts";
     if (split != concat) {
-      if (isKnown(split))
+      if (isStatic(split))
         expected[split] /= count;
-      if (isKnown(concat) &&
+      if (isStatic(concat) &&
           __builtin_mul_overflow(expected[concat], count, &expected[concat]))
         return c.violates("C9") << "the result is too large";
     }

@@ -249,11 +249,11 @@ bool Constraints::precision(StringRef number,
                             std::optional<mlir::ArrayAttr> precision) const {
   if (!precision)
     return true;
-  bool isKnown = llvm::all_of(*precision, [](Attribute entry) {
+  bool isPrecision = llvm::all_of(*precision, [](Attribute entry) {
     return isa_and_nonnull<stablehlo::PrecisionAttr, chlo::PrecisionAttr>(
         entry);
   });
-  return require(isKnown && precision->size() <= 2, number,
+  return require(isPrecision && precision->size() <= 2, number,
                  "precision_config must be two of DEFAULT, HIGH and HIGHEST");
 }
 

@@ -239,9 +239,9 @@ static bool isPart(const Constraints &c, StringRef number, StringRef name,
                    ArrayRef<int64_t> sizes, Type whole) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(whole).getShape();
   for (auto [dim, size] : llvm::enumerate(sizes)) {
-    bool isKnown = !ShapedType::isDynamic(shape[dim]);
+    bool isStatic = !ShapedType::isDynamic(shape[dim]);
     if (!ShapedType::isDynamic(size) &&
-        (size < 0 || (isKnown && size > shape[dim]))) {
+        (size < 0 || (isStatic && size > shape[dim]))) {
       c.violates(number) << name << " has " << size << " for dim " << dim
                          << " of " << whole;
       return false;

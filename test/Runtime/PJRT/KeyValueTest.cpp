@@ -20,12 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The error that callbacks of tests make.
-struct MadeError {
+struct PluginError {
   int32_t code;
   std::string message;
 };
 capi::Handle makeTestError(int32_t code, const char *text, size_t size) {
-  return new MadeError{code, std::string(text, size)};
+  return new PluginError{code, std::string(text, size)};
 }
 capi::Handle (*const testErrorMaker)(int32_t, const char *,
                                      size_t) = makeTestError;
@@ -50,7 +50,7 @@ protected:
 
   Answer call(capi::Block &arguments,
               capi::Field<capi::Pointer> function) const {
-    std::unique_ptr<MadeError> error(static_cast<MadeError *>(
+    std::unique_ptr<PluginError> error(static_cast<PluginError *>(
         block.get<capi::Function>(function)(arguments.data())));
     return error ? Answer{"", error->code, error->message} : Answer{};
   }
@@ -265,7 +265,7 @@ protected:
     return answers;
   }
 
-  AllGivenBack allGivenBack;
+  AllReturned allReturned;
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   std::vector<std::shared_ptr<Platform>> platforms;
 };

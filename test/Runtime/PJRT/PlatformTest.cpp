@@ -50,7 +50,7 @@ protected:
                                      (donates ? " donate 0" : "")});
   }
 
-  AllGivenBack allGivenBack;
+  AllReturned allReturned;
   Layout layout{{"x"}, Mesh::get({{"x", 2}}).value_or_throw()};
 };
 

@@ -363,7 +363,7 @@ protected:
   }
 
   const Plugin &plugin = faultyPlugin();
-  AllGivenBack allGivenBack;
+  AllReturned allReturned;
 };
 
 TEST_F(FaultTest, ClientCannotBeMade) {

@@ -53,10 +53,10 @@ static bool becomesLiveObjects(const pjrt::Plugin &plugin, int64_t count) {
   return false;
 }
 
-AllGivenBack::AllGivenBack(const pjrt::Plugin &plugin)
+AllReturned::AllReturned(const pjrt::Plugin &plugin)
     : plugin(plugin), before(liveObjects(plugin)) {}
 
-AllGivenBack::~AllGivenBack() {
+AllReturned::~AllReturned() {
   EXPECT_TRUE(becomesLiveObjects(plugin, before));
 }
 

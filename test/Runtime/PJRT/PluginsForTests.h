@@ -30,11 +30,11 @@ const pjrt::Plugin &faultyPlugin();
 
 /// Fails the test unless everything that our plug-in gave out since this began
 /// is given back when it ends. A fixture has it before what holds such things.
-class AllGivenBack {
+class AllReturned {
 public:
-  explicit AllGivenBack(const pjrt::Plugin &plugin = faultyPlugin());
-  AllGivenBack(const AllGivenBack &) = delete;
-  ~AllGivenBack();
+  explicit AllReturned(const pjrt::Plugin &plugin = faultyPlugin());
+  AllReturned(const AllReturned &) = delete;
+  ~AllReturned();
 
 private:
   const pjrt::Plugin &plugin;

@@ -71,7 +71,7 @@ std::string greeting(uint64_t secret, int from, int to) {
 }
 
 /// Returns texts that strangers say to rank 0, whose secret they do not know.
-std::vector<std::string> saidByStrangers() {
+std::vector<std::string> textsOfStrangers() {
   std::mt19937_64 random(1);
   std::vector<std::string> texts = {
       "", "GET / HTTP/1.1\r\n\r\n", greeting(0, 2, 0), greeting(11, 2, 0),
@@ -113,7 +113,7 @@ TEST(StrangersTest, RanksMeetAllTheSame) {
   std::vector<std::string> addresses;
   for (const char *key : {"tcp/0", "tcp/1"}) {
     addresses.push_back(*store.get(key, LONG));
-    for (const std::string &text : saidByStrangers()) {
+    for (const std::string &text : textsOfStrangers()) {
       strangers.push_back(strangerAt(addresses.back()));
       ASSERT_TRUE(strangers.back());
       say(strangers.back(), text);

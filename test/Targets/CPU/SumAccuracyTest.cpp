@@ -26,10 +26,10 @@ std::string typeText(const std::vector<int64_t> &shape, const char *type) {
 /// sum of sizes.
 double sumError(const SumCase &sum, const std::vector<float> &terms,
                 bool optimize) {
-  std::vector<int64_t> keptDims, keepDimsShape;
+  std::vector<int64_t> remainingDims, keepDimsShape;
   for (int64_t d = 0; d < int64_t(sum.shape.size()); ++d)
     if (std::find(sum.dims.begin(), sum.dims.end(), d) == sum.dims.end()) {
-      keptDims.push_back(d);
+      remainingDims.push_back(d);
       keepDimsShape.push_back(sum.shape[size_t(d)]);
     }
   const std::string from = typeText(sum.shape, "f32"),
@@ -50,9 +50,9 @@ double sumError(const SumCase &sum, const std::vector<float> &terms,
   std::vector<int64_t> index(sum.shape.size());
   for (float term : terms) {
     size_t target = 0;
-    for (size_t k = 0; k < keptDims.size(); ++k)
+    for (size_t k = 0; k < remainingDims.size(); ++k)
       target = target * size_t(keepDimsShape[k]) +
-               size_t(index[size_t(keptDims[k])]);
+               size_t(index[size_t(remainingDims[k])]);
     exact[target] += term;
     sizes[target] += std::abs(term);
     for (size_t d = index.size(); d-- > 0;) {

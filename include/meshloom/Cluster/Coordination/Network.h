@@ -70,7 +70,4 @@ listenForHandshakeFailures(std::function<void(const std::string &reason)> hear);
 /// When it has returned, that function is called no more.
 void endListening(uint64_t number);
 
-/// Returns the name that this machine has for itself.
-std::string hostName();
-
 } // namespace meshloom::detail

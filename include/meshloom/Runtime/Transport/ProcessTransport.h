@@ -8,9 +8,6 @@
 
 namespace meshloom {
 
-/// Returns the name that the system has for this machine.
-std::string systemHostName();
-
 /// How two processes are linked.
 enum class LinkKind {
   Automatic, ///< by memory where both are on one host and can share it
