@@ -165,6 +165,8 @@ TEST(LinalgTest, Svd) {
   auto [u, s, vh] = linalg::svd(numbers({3, 5}) * 0. + 1.);
   expectNear(s, {std::sqrt(15.), 0, 0});
   expectEqual(matmul(vh, adjoint(vh)), identity(3));
+  // Vectors of equal values stay in the order of their rows.
+  expectEqual(linalg::svd(identity(3)).u, identity(3));
   expectSameOnMeshes([](const Tensor &a) { return linalg::svd(a).u; },
                      numbers({4, 5, 3}));
 }

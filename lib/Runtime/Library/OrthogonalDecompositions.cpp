@@ -114,13 +114,13 @@ double setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
   return scale;
 }
 
-/// Returns the order in which `keys` rise.
-std::vector<int> risingOrder(const std::vector<double> &keys) {
+/// Returns the order in which `keys` are sorted; equal ones stay in theirs.
+template <typename Compare>
+std::vector<int> sortedOrder(const std::vector<double> &keys, Compare compare) {
   std::vector<int> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, [&](int i, int j) {
-    return std::pair(keys[size_t(i)], i) < std::pair(keys[size_t(j)], j);
-  });
+  std::ranges::stable_sort(order, compare,
+                           [&](int i) { return keys[size_t(i)]; });
   return order;
 }
 
@@ -219,7 +219,7 @@ private:
       std::vector<double> diagonal(static_cast<size_t>(n));
       for (int i = 0; i < n; ++i)
         diagonal[size_t(i)] = a(i, i)[lane];
-      const std::vector<int> order = risingOrder(diagonal);
+      const std::vector<int> order = sortedOrder(diagonal, std::less<>());
       for (int c = 0; c < n; ++c) {
         const int source = order[size_t(c)];
         values(c, 0) = T(diagonal[size_t(source)] * scales[l]);
@@ -397,8 +397,7 @@ private:
         square += a(r, c)[lane] * a(r, c)[lane];
       lengths[size_t(r)] = std::sqrt(square);
     }
-    std::vector<int> order = risingOrder(lengths);
-    std::ranges::reverse(order);
+    const std::vector<int> order = sortedOrder(lengths, std::greater<>());
     int rank = 0;
     for (int i = 0; i < k; ++i) {
       const int row = order[size_t(i)];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program text before it is parsed: blanks what newer releases write at the
-// ends of location ranges, writes lists of older ones as arrays, finds element
-// types that we cannot read and what would be too much for the parser.
+// ends of location ranges, packs truth values that they write as bytes, writes
+// lists of older ones as arrays, finds element types that we cannot read and
+// what would be too much for the parser.
 
 #include "meshloom/Dialect/StableHLO/SourceText.h"
 
@@ -84,9 +85,52 @@ static std::string withArrays(StringRef text) {
   return result + text.str();
 }
 
+/// The number of elements of the `2x3xi1` before a '>' at the front of `text`;
+/// 0 where it is another type.
+static uint64_t countOfTruths(StringRef text) {
+  StringRef extents = text.take_until([](char c) { return c == '>'; });
+  if (!extents.consume_back("xi1"))
+    return 0;
+  uint64_t count = 1;
+  while (!extents.empty()) {
+    auto [first, others] = extents.split('x');
+    uint64_t extent = 0;
+    constexpr uint64_t most = uint64_t(1) << 31;
+    if (first.getAsInteger(10, extent) || extent > most || count > most)
+      return 0;
+    count *= extent;
+    extents = others;
+  }
+  return count;
+}
+
+/// `text` with the elements of i1 that are written as digits,
+/// `dense<"0x0100"> : tensor<2xi1>`, eight in a byte. Releases of MLIR since
+/// 2025 write one in a byte.
+static std::string withPackedTruths(StringRef text) {
+  constexpr StringRef begin = "dense<\"0x", end = "\"> : tensor<";
+  std::string result;
+  for (size_t place; (place = text.find(begin)) != StringRef::npos;) {
+    result += text.take_front(place + begin.size());
+    text = text.drop_front(place + begin.size());
+    StringRef digits = text.take_while(llvm::isHexDigit);
+    StringRef type = text.drop_front(digits.size());
+    const size_t count = digits.size() / 2;
+    if (count < 2 || !type.consume_front(end) || countOfTruths(type) != count)
+      continue;
+    std::string bytes((count + 7) / 8, 0);
+    for (size_t i = 0; i < count; ++i)
+      if (digits.substr(2 * i, 2) != "00")
+        bytes[i / 8] |= char(1 << (i % 8));
+    result += llvm::toHex(bytes);
+    text = text.drop_front(digits.size());
+  }
+  return result + text.str();
+}
+
 std::unique_ptr<llvm::MemoryBuffer> meshloom::readableSource(StringRef source,
                                                              StringRef name) {
-  std::string copy = withArrays(source);
+  std::string copy = withPackedTruths(withArrays(source));
   StringRef text = copy;
   // Editors on Windows begin a file of UTF-8 with a mark that says so.
   if (text.starts_with("\xef\xbb\xbf"))
