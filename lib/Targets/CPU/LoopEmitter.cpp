@@ -97,11 +97,10 @@ void LoopEmitter::emit(StringRef symbol) {
 // Places
 //===----------------------------------------------------------------------===//
 
-ArrayPlace LoopEmitter::newPlace(Type type) {
-  SmallVector<int64_t> shape = globalShape(type);
-  Type element = storageType(elementTypeOf(type));
+ArrayPlace LoopEmitter::newPlace(Type element, ArrayRef<int64_t> shape) {
   Value address = b.create<LLVM::AllocaOp>(
-      loc, pointer, element, constant(mlir::ShapedType::getNumElements(shape)),
+      loc, pointer, storageType(element),
+      constant(mlir::ShapedType::getNumElements(shape)),
       /*alignment=*/64);
   return {address, rowMajorStrides(shape)};
 }
@@ -378,6 +377,12 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitUpdateSlice(library);
   if (library.getCallee() == "gather")
     return emitGather(library);
+  if (library.getCallee() == "cumulative")
+    return emitCumulative(library);
+  if (library.getCallee() == "generic_reduce")
+    return emitGenericReduce(library);
+  if (library.getCallee() == "sort")
+    return emitSort(library);
   if (library.getCallee() == "lu" || library.getCallee() == "cholesky" ||
       library.getCallee() == "triangular_solve")
     return emitFactorization(library);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The code of one loop that is compiled whole: what LoopEmitter.cpp (places,
 // loops, branches, kernels), LoopIndexing.cpp (slices, gathers, scatters),
-// LoopProducts.cpp (products of matrices) and LoopFactorizations.cpp (systems
-// of equations) write together.
+// LoopLines.cpp (running reductions, sorts), LoopProducts.cpp (products of
+// matrices) and LoopFactorizations.cpp (systems of equations) write together.
 #pragma once
 
 #include "KernelEmitter.h"
@@ -34,9 +34,17 @@ private:
   void emitScatter(spmd::LibraryCallOp call);
   void emitUpdate(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> to,
                   ArrayRef<ArrayPlace> from, ArrayRef<int64_t> shape);
+  void emitCumulative(spmd::LibraryCallOp call);
+  void emitGenericReduce(spmd::LibraryCallOp call);
+  void emitSort(spmd::LibraryCallOp call);
+  Value isLess(Type type, Value x, Value y);
   void emitProduct(dtensor::DotGeneralOp product);
   void emitFactorization(spmd::LibraryCallOp call);
   Value combine(spmd::Reducer kind, Type type, Value old, Value update);
+  /// Sets `results` to what a scalar function makes of `operands`, which they
+  /// may be.
+  void applyScalar(spmd::KernelOp scalar, ArrayRef<ArrayPlace> operands,
+                   ArrayRef<ArrayPlace> results);
 
   /// Lets results be made where they are needed: `places` of `values`, which
   /// `block` yields.
@@ -49,7 +57,10 @@ private:
   /// By value: a reference would end when another value gets a place.
   ArrayPlace placeOf(Value value);
   ArrayPlace resultPlace(Operation *op, unsigned result);
-  ArrayPlace newPlace(Type type);
+  ArrayPlace newPlace(Type type) {
+    return newPlace(dtensor::elementTypeOf(type), dtensor::globalShape(type));
+  }
+  ArrayPlace newPlace(Type element, ArrayRef<int64_t> shape);
   void fill(const ArrayPlace &place, dtensor::ConstantOp constant);
   void copy(Type elementType, ArrayRef<int64_t> shape, const ArrayPlace &to,
             const ArrayPlace &from);
@@ -61,6 +72,10 @@ private:
   /// Calls `fill` for all indices below `extents`, at the end of a block.
   void forEach(ArrayRef<int64_t> extents,
                function_ref<void(ArrayRef<Value>)> fill);
+  /// Calls `fill` for each line along dim `dim` with the indices of its first
+  /// element.
+  void forEachLine(ArrayRef<int64_t> shape, int64_t dim,
+                   function_ref<void(ArrayRef<Value>)> fill);
   Value offsetOf(ArrayRef<Value> indices, ArrayRef<int64_t> strides);
   ArrayPlace moved(const ArrayPlace &place, Type elementType, Value offset);
   /// An integer in memory; what is too large is the largest i64.

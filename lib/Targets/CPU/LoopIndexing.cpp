@@ -266,15 +266,7 @@ void LoopEmitter::emitUpdate(LibraryCallOp op, ArrayRef<ArrayPlace> to,
       }
       return;
     }
-    SmallVector<ArrayPlace> values;
-    for (Value result : scalar.getOutputs())
-      values.push_back(newPlace(result.getType()));
-    SmallVector<ArrayPlace> places(operands);
-    places.append(values);
-    KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), places);
-    b.setInsertionPointToEnd(b.getBlock());
-    for (auto [i, result] : llvm::enumerate(scalar.getOutputs()))
-      copyArray(result.getType(), operands[i], values[i]);
+    applyScalar(scalar, operands, operands);
   });
 }
 

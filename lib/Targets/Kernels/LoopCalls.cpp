@@ -8,8 +8,9 @@
 // A loop is left as it is where a device holds only a part of some value in it
 // (then other devices can help, or collectives are needed), where it calls a
 // library function that the target does not write out, or where a turn does so
-// much work that several cores are worth starting for it. Products of matrices
-// and factorizations of small ones are written out, too.
+// much work that several cores are worth starting for it. Products of matrices,
+// factorizations of small ones, running reductions and sorts of short lines are
+// written out, too.
 #include "LoopCalls.h"
 
 #include "KernelBuilder.h"
@@ -43,10 +44,9 @@ int64_t elementsOf(Type type) {
   return mlir::ShapedType::getNumElements(globalShape(type));
 }
 
-/// Returns whether every device has all of it, without padding, and it has
-/// elements.
+/// Returns whether every device has all of it, without padding.
 bool isWholeArray(Type type) {
-  if (!isShard(type) || !dtypeOf(elementTypeOf(type)) || elementsOf(type) == 0)
+  if (!isShard(type) || !dtypeOf(elementTypeOf(type)))
     return false;
   Layout layout = spmd::layoutOf(type);
   return !layout.is_partial() && windowsOf(type).empty() &&
@@ -197,6 +197,36 @@ private:
                         [](int64_t extent) { return extent <= mostRows; });
   }
 
+  /// Returns the extent of the dim that a call goes along.
+  static int64_t lineOf(LibraryCallOp call) {
+    const auto dim = call.getOptions()->getAs<IntegerAttr>("dimension");
+    return globalShape(call.getInputs()[0].getType())[dim.getInt()];
+  }
+
+  /// Returns whether lib/Targets/CPU/LoopLines.cpp has code for the running
+  /// reduction. Many f64 are added in pairs, which only the library does.
+  static bool isCumulative(LibraryCallOp call) {
+    constexpr int64_t mostTerms = 64;
+    if (call.getCallee() != "cumulative")
+      return false;
+    const Type element = elementTypeOf(call.getInputs()[0].getType());
+    if (isa<IntegerType>(element))
+      return true;
+    return isMultiplied(element) && !isDeterministic(call) &&
+           (!element.isF64() || lineOf(call) <= mostTerms);
+  }
+
+  /// Returns whether LoopLines.cpp has code for the sort: by one key, of lines
+  /// that are sorted by insertion before the library has begun.
+  static bool isShortSort(LibraryCallOp call) {
+    constexpr int64_t mostElements = 64;
+    if (call.getCallee() != "sort")
+      return false;
+    const auto direction = call.getOptions()->getAs<StringAttr>("direction");
+    return direction && (direction == "LT" || direction == "GT") &&
+           lineOf(call) <= mostElements;
+  }
+
   bool add(LibraryCallOp call) {
     const bool updates = call.getCallee() == "dynamic_update_slice" ||
                          call.getCallee() == "scatter" ||
@@ -210,6 +240,19 @@ private:
     }
     if (call.getCallee() == "dynamic_slice" || call.getCallee() == "gather") {
       work += elementsOf(call.getOutputs()[0].getType());
+      return true;
+    }
+    const int64_t elements = elementsOf(call.getOperand(0).getType());
+    if (isCumulative(call)) {
+      work += 4 * elements;
+      return true;
+    }
+    if (isShortSort(call)) {
+      work += elements * lineOf(call);
+      return true;
+    }
+    if (call.getCallee() == "generic_reduce") {
+      work += 8 * elements * call.getNumResults();
       return true;
     }
     if (isFactorization(call)) {
