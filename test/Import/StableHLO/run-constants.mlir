@@ -9,9 +9,9 @@
 // CHECK: result 4 i64[2, 2] [*, *] [0, 7, 0, 0]
 // CHECK: result 5 f32[0] [*] []
 // CHECK: result 6 i32[2] [*] [2, 2]
-// CHECK: result 7 i1[2, 5] [*, *] [true, false, true, true, false, false, false, true, true, true]
-// CHECK: result 8 i1[2, 5] [*, *] [true, false, true, true, false, false, false, true, true, true]
-func.func @main() -> (tensor<2x2xf32>, tensor<3xi1>, tensor<1xcomplex<f32>>, tensor<3xf32>, tensor<2x2xi64>, tensor<0xf32>, tensor<2xi32>, tensor<2x5xi1>, tensor<2x5xi1>) {
+// CHECK: result 7 i1[6] [*] [true, false, false, false, true, true]
+// CHECK: result 8 i1[6] [*] [true, false, false, false, true, true]
+func.func @main() -> (tensor<2x2xf32>, tensor<3xi1>, tensor<1xcomplex<f32>>, tensor<3xf32>, tensor<2x2xi64>, tensor<0xf32>, tensor<2xi32>, tensor<6xi1>, tensor<6xi1>) {
   %0 = stablehlo.constant dense_resource<weights> : tensor<2x2xf32>
   %1 = stablehlo.constant dense_resource<bools> : tensor<3xi1>
   %2 = stablehlo.constant dense_resource<complex> : tensor<1xcomplex<f32>>
@@ -24,9 +24,11 @@ func.func @main() -> (tensor<2x2xf32>, tensor<3xi1>, tensor<1xcomplex<f32>>, ten
   %9 = stablehlo.slice %6 [0:1] : (tensor<2xi32>) -> tensor<1xi32>
   %8 = stablehlo.dynamic_broadcast_in_dim %7, %9, dims = [] : (tensor<i32>, tensor<1xi32>) -> tensor<?xi32>
   %10 = stablehlo.convert %8 : (tensor<?xi32>) -> tensor<2xi32>
-  %11 = stablehlo.constant dense<"0x8D03"> : tensor<2x5xi1>
-  %12 = stablehlo.constant dense<"0x01000101000000010101"> : tensor<2x5xi1>
-  return %0, %1, %2, %3, %4, %5, %10, %11, %12 : tensor<2x2xf32>, tensor<3xi1>, tensor<1xcomplex<f32>>, tensor<3xf32>, tensor<2x2xi64>, tensor<0xf32>, tensor<2xi32>, tensor<2x5xi1>, tensor<2x5xi1>
+  %11 = stablehlo.constant dense<"0x8D03"> : tensor<10xi1>
+  %12 = stablehlo.constant dense<"0x01000101000000010101"> : tensor<10xi1>
+  %13 = stablehlo.slice %11 [3:9] : (tensor<10xi1>) -> tensor<6xi1>
+  %14 = stablehlo.slice %12 [3:9] : (tensor<10xi1>) -> tensor<6xi1>
+  return %0, %1, %2, %3, %4, %5, %10, %13, %14 : tensor<2x2xf32>, tensor<3xi1>, tensor<1xcomplex<f32>>, tensor<3xf32>, tensor<2x2xi64>, tensor<0xf32>, tensor<2xi32>, tensor<6xi1>, tensor<6xi1>
 }
 
 {-#
