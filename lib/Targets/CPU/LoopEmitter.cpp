@@ -383,6 +383,8 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitGenericReduce(library);
   if (library.getCallee() == "sort")
     return emitSort(library);
+  if (library.getCallee() == "top_k")
+    return emitTopK(library);
   if (library.getCallee() == "lu" || library.getCallee() == "cholesky" ||
       library.getCallee() == "triangular_solve")
     return emitFactorization(library);

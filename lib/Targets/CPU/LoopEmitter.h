@@ -37,7 +37,12 @@ private:
   void emitCumulative(spmd::LibraryCallOp call);
   void emitGenericReduce(spmd::LibraryCallOp call);
   void emitSort(spmd::LibraryCallOp call);
+  void emitTopK(spmd::LibraryCallOp call);
   Value isLess(Type type, Value x, Value y);
+  Value insertionPlace(Value end, function_ref<Value(Value)> staysBehind,
+                       function_ref<void(Value, Value)> move);
+  Type orderType(Type type);
+  Value orderOf(Value address, Type type);
   void emitProduct(dtensor::DotGeneralOp product);
   void emitFactorization(spmd::LibraryCallOp call);
   Value combine(spmd::Reducer kind, Type type, Value old, Value update);

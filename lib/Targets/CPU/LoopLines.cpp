@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running reductions, reductions by a function of the program and sorts of
-// short lines in a loop that is compiled whole.
+// Running reductions, reductions by a function of the program, sorts of short
+// lines and the first of lines in a loop that is compiled whole.
 #include "LoopEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -191,33 +191,122 @@ void LoopEmitter::emitSort(LibraryCallOp op) {
       for (size_t i = 0; i < types.size(); ++i)
         inserted.push_back(load(i, position));
       Value key = keyAt(position);
-      auto loop = b.create<scf::WhileOp>(loc, TypeRange(position.getType()),
-                                         ValueRange(position));
-      OpBuilder::InsertionGuard guard(b);
-      Block *condition =
-          b.createBlock(&loop.getBefore(), {}, position.getType(), loc);
-      Value place = condition->getArgument(0);
-      Value isInside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt,
-                                               place, constant(0));
-      Value before = b.create<arith::SelectOp>(
-          loc, isInside, b.create<arith::SubIOp>(loc, place, constant(1)),
-          place);
-      Value comesFirst = descends ? isLess(keyType, keyAt(before), key)
-                                  : isLess(keyType, key, keyAt(before));
-      b.create<scf::ConditionOp>(
-          loc, b.create<arith::AndIOp>(loc, isInside, comesFirst), place);
-      Block *body =
-          b.createBlock(&loop.getAfter(), {}, position.getType(), loc);
-      place = body->getArgument(0);
-      Value lower = b.create<arith::SubIOp>(loc, place, constant(1));
-      for (size_t i = 0; i < types.size(); ++i)
-        store(i, place, load(i, lower));
-      b.create<scf::YieldOp>(loc, lower);
-      b.setInsertionPointAfter(loop);
+      Value place = insertionPlace(
+          position,
+          [&](Value before) {
+            return descends ? isLess(keyType, keyAt(before), key)
+                            : isLess(keyType, key, keyAt(before));
+          },
+          [&](Value to, Value from) {
+            for (size_t i = 0; i < types.size(); ++i)
+              store(i, to, load(i, from));
+          });
       for (auto [i, value] : llvm::enumerate(inserted))
-        store(i, loop.getResult(0), value);
+        store(i, place, value);
     });
   });
+}
+
+/// Moves each element before `end` up by one until `staysBehind` does not hold
+/// for the next one, and returns the place that is free then.
+Value LoopEmitter::insertionPlace(Value end,
+                                  function_ref<Value(Value)> staysBehind,
+                                  function_ref<void(Value, Value)> move) {
+  const Type type = end.getType();
+  auto loop = b.create<scf::WhileOp>(loc, TypeRange(type), ValueRange(end));
+  OpBuilder::InsertionGuard guard(b);
+  Value place = b.createBlock(&loop.getBefore(), {}, type, loc)->getArgument(0);
+  Value isInside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt,
+                                           place, constant(0));
+  // At the first place this is an element that does not count.
+  Value before = b.create<arith::MaxSIOp>(
+      loc, b.create<arith::SubIOp>(loc, place, constant(1)), constant(0));
+  Value goesOn = b.create<arith::AndIOp>(loc, isInside, staysBehind(before));
+  b.create<scf::ConditionOp>(loc, goesOn, place);
+  place = b.createBlock(&loop.getAfter(), {}, type, loc)->getArgument(0);
+  Value from = b.create<arith::SubIOp>(loc, place, constant(1));
+  move(place, from);
+  b.create<scf::YieldOp>(loc, from);
+  return loop.getResult(0);
+}
+
+/// Keeps a list of the first elements so far, with room for one more.
+void LoopEmitter::emitTopK(LibraryCallOp op) {
+  Value input = op.getInputs()[0];
+  const Type type = elementTypeOf(input.getType()), i32 = b.getI32Type();
+  const SmallVector<int64_t> shape = globalShape(input.getType());
+  const int64_t last = int64_t(shape.size()) - 1,
+                count = globalShape(op.getOutputs()[0].getType()).back();
+  const ArrayPlace from = placeOf(input), values = resultPlace(op, 0),
+                   indices = resultPlace(op, 1);
+  places[op.getOutputs()[0]] = values;
+  places[op.getOutputs()[1]] = indices;
+  const auto key = cast<IntegerType>(orderType(type));
+  const ArrayPlace keys = newPlace(key, {count + 1}),
+                   positions = newPlace(i32, {count + 1});
+  auto keyAt = [&](Value place) {
+    return element(keys.address, storageType(key), place);
+  };
+  auto positionAt = [&](Value place) {
+    return element(positions.address, i32, place);
+  };
+  auto elementAt = [&](const ArrayPlace &place, Type elementType,
+                       ArrayRef<Value> line, Value position) {
+    SmallVector<Value> index(line);
+    index.back() = position;
+    return element(place.address, storageType(elementType),
+                   offsetOf(index, place.strides));
+  };
+  forEachLine(shape, last, [&](ArrayRef<Value> line) {
+    forRange(0, shape.back(), [&](Value position) {
+      Value order = orderOf(elementAt(from, type, line, position), type);
+      Value end = b.create<arith::MinSIOp>(loc, position, constant(count));
+      Value place = insertionPlace(
+          end,
+          [&](Value before) {
+            return isLess(key, loadScalar(keyAt(before), order.getType()),
+                          order);
+          },
+          [&](Value to, Value source) {
+            storeScalar(keyAt(to), loadScalar(keyAt(source), order.getType()));
+            storeScalar(positionAt(to), loadScalar(positionAt(source), i32));
+          });
+      storeScalar(keyAt(place), order);
+      storeScalar(positionAt(place),
+                  b.createOrFold<arith::TruncIOp>(loc, i32, position));
+    });
+    forRange(0, count, [&](Value place) {
+      Value position = loadScalar(positionAt(place), i32);
+      storeScalar(elementAt(indices, i32, line, place), position);
+      Value source = elementAt(from, type, line,
+                               b.create<arith::ExtSIOp>(loc, i64, position));
+      copy(type, {}, {elementAt(values, type, line, place), {}}, {source, {}});
+    });
+  });
+}
+
+/// The type of integers in whose order top_k takes elements.
+Type LoopEmitter::orderType(Type type) {
+  return isa<FloatType>(type) ? b.getIntegerType(type.getIntOrFloatBitWidth())
+                              : type;
+}
+
+/// The integer in whose order top_k takes an element: for floats, that of their
+/// total order, -nan, -inf, ..., -0, 0, ..., inf, nan.
+Value LoopEmitter::orderOf(Value address, Type type) {
+  if (!isa<FloatType>(type))
+    return loadScalar(address, KernelOp::scalarType(type));
+  const Type integer = orderType(type);
+  const unsigned width = integer.getIntOrFloatBitWidth();
+  auto number = [&](const llvm::APInt &value) -> Value {
+    return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(integer, value));
+  };
+  Value bits = b.create<LLVM::LoadOp>(loc, integer, address);
+  Value sign = b.create<arith::ShRSIOp>(loc, bits,
+                                        number(llvm::APInt(width, width - 1)));
+  Value flipped = b.create<arith::AndIOp>(
+      loc, sign, number(llvm::APInt::getSignedMaxValue(width)));
+  return b.create<arith::XOrIOp>(loc, bits, flipped);
 }
 
 Value LoopEmitter::isLess(Type type, Value x, Value y) {

@@ -9,8 +9,8 @@
 // (then other devices can help, or collectives are needed), where it calls a
 // library function that the target does not write out, or where a turn does so
 // much work that several cores are worth starting for it. Products of matrices,
-// factorizations of small ones, running reductions and sorts of short lines are
-// written out, too.
+// factorizations of small ones, running reductions, sorts of short lines and
+// the first of lines are written out, too.
 #include "LoopCalls.h"
 
 #include "KernelBuilder.h"
@@ -227,6 +227,18 @@ private:
            lineOf(call) <= mostElements;
   }
 
+  static int64_t lastExtentOf(Value array) {
+    return globalShape(array.getType()).back();
+  }
+  static bool isShortTopK(LibraryCallOp call) {
+    constexpr int64_t mostElements = 64;
+    const Type element = elementTypeOf(call.getOperand(0).getType());
+    return call.getCallee() == "top_k" &&
+           lastExtentOf(call.getOutputs()[0]) <= mostElements &&
+           (isMultiplied(element) ||
+            (isa<IntegerType>(element) && !element.isInteger(1)));
+  }
+
   bool add(LibraryCallOp call) {
     const bool updates = call.getCallee() == "dynamic_update_slice" ||
                          call.getCallee() == "scatter" ||
@@ -249,6 +261,11 @@ private:
     }
     if (isShortSort(call)) {
       work += elements * lineOf(call);
+      return true;
+    }
+    if (isShortTopK(call)) {
+      const int64_t count = elementsOf(call.getOutputs()[0].getType());
+      work += 8 * elements + count * lastExtentOf(call.getOutputs()[0]);
       return true;
     }
     if (call.getCallee() == "generic_reduce") {

@@ -6,6 +6,7 @@
 // WHOLE-COUNT-3: spmd.library_call "cumulative"
 // WHOLE: spmd.library_call "generic_reduce"
 // WHOLE-COUNT-2: spmd.library_call "sort"
+// WHOLE-COUNT-2: spmd.library_call "top_k"
 // RUNS: result 0
 
 func.func @main(%x: tensor<5x9xf32>, %h: tensor<70xbf16>, %k: tensor<4x6xi32>, %e: tensor<5x0xf32>) -> (tensor<5x9xf32>, tensor<70xbf16>, tensor<4x6xi32>, tensor<6xf32>, tensor<6xi32>, tensor<5x0xf32>) {
@@ -45,7 +46,15 @@ func.func @main(%x: tensor<5x9xf32>, %h: tensor<70xbf16>, %k: tensor<4x6xi32>, %
       %isFirst = stablehlo.compare LT, %s, %t : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %isFirst : tensor<i1>
     }) : (tensor<4x6xi32>) -> tensor<4x6xi32>
-    stablehlo.return %next, %tamed, %small, %ordered, %sorted#0, %sorted#1, %w : tensor<i32>, tensor<5x9xf32>, tensor<70xbf16>, tensor<4x6xi32>, tensor<6xf32>, tensor<6xi32>, tensor<5x0xf32>
+    // More of a line than it has before the last of them, and few of many.
+    %first, %places = chlo.top_k(%sorted#0, k = 6) : tensor<6xf32> -> (tensor<6xf32>, tensor<6xi32>)
+    %halves, %others = chlo.top_k(%small, k = 6) : tensor<70xbf16> -> (tensor<6xbf16>, tensor<6xi32>)
+    %wide = stablehlo.convert %halves : (tensor<6xbf16>) -> tensor<6xf32>
+    %offsets = stablehlo.add %places, %others : tensor<6xi32>
+    %shift = stablehlo.convert %offsets : (tensor<6xi32>) -> tensor<6xf32>
+    %both = stablehlo.add %first, %wide : tensor<6xf32>
+    %firsts = stablehlo.add %both, %shift : tensor<6xf32>
+    stablehlo.return %next, %tamed, %small, %ordered, %firsts, %sorted#1, %w : tensor<i32>, tensor<5x9xf32>, tensor<70xbf16>, tensor<4x6xi32>, tensor<6xf32>, tensor<6xi32>, tensor<5x0xf32>
   }
   return %r#1, %r#2, %r#3, %r#4, %r#5, %r#6 : tensor<5x9xf32>, tensor<70xbf16>, tensor<4x6xi32>, tensor<6xf32>, tensor<6xi32>, tensor<5x0xf32>
 }
