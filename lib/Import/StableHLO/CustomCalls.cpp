@@ -59,6 +59,50 @@ static Imported importTopKCall(Importer &im, Call op) {
                                  b.named("k", b.getI64IntegerAttr(k)));
 }
 
+/// How a comparator of elements and their indices compares the elements, where
+/// it does nothing else.
+static std::optional<stablehlo::ComparisonDirection>
+directionOf(mlir::func::FuncOp comparator) {
+  Block &block = comparator.getBody().front();
+  auto compare = dyn_cast<stablehlo::CompareOp>(block.front());
+  if (comparator.getNumArguments() != 4 || !compare ||
+      block.getOperations().size() != 2 ||
+      compare.getLhs() != block.getArgument(0) ||
+      compare.getRhs() != block.getArgument(1))
+    return std::nullopt;
+  return compare.getComparisonDirection();
+}
+
+/// The largest, or the smallest, numbers of the last dim and their indices:
+/// a sort of all would take longer. Nothing where the call asks for other ones.
+static SmallVector<Value> importExtremes(Importer &im, Call op,
+                                         mlir::func::FuncOp comparator,
+                                         int64_t dim, RankedTensorType wanted) {
+  using stablehlo::ComparisonDirection;
+  LaneBuilder &b = im.b;
+  auto indices = op.getInputs().size() == 4
+                     ? op.getInputs()[1].getDefiningOp<stablehlo::IotaOp>()
+                     : stablehlo::IotaOp();
+  const auto direction = directionOf(comparator);
+  Value operand = im.get(op.getInputs()[0]);
+  if (!indices || int64_t(indices.getIotaDimension()) != dim ||
+      dim != b.rankOf(operand) - 1 || !isa<FloatType>(b.elementOf(operand)) ||
+      !mlir::getElementTypeOrSelf(indices.getType()).isInteger(32) ||
+      (direction != ComparisonDirection::GT &&
+       direction != ComparisonDirection::LT))
+    return {};
+  const bool isSmallest = direction == ComparisonDirection::LT;
+  auto negated = [&](Value value) {
+    return isSmallest ? b.apply<dtensor::NegateOp>(value) : value;
+  };
+  SmallVector<Value> results = b.make<dtensor::TopKOp>(
+      {wanted, Importer::typeOf(op->getResult(1))}, negated(operand),
+      Lanes(b.lanesOf(operand)),
+      b.named("k", b.getI64IntegerAttr(wanted.getDimSize(dim))));
+  results[0] = negated(results[0]);
+  return results;
+}
+
 /// An exact answer is the best approximation: sort by the comparator, and take
 /// the first ones. Where the program wants more candidates than it names
 /// (aggregate_to_topk = false, PartialReduce), as many as its type says.
@@ -87,6 +131,10 @@ static Imported importApproximateTopK(Importer &im, Call op) {
     return im.error("custom call '")
            << op.getCallTargetName() << "' cannot take a " << wanted
            << " along dim " << *dim << " of a " << b.typeOf(inputs[0]);
+  SmallVector<Value> extremes =
+      importExtremes(im, op, comparator, *dim, wanted);
+  if (!extremes.empty())
+    return extremes;
   Lanes lanes = b.lanesOf(inputs);
   SmallVector<RankedTensorType> types;
   for (Value input : inputs)

@@ -454,8 +454,8 @@ struct StableHLOToDTensorPass
     return "Turn StableHLO, CHLO and Shardy into the dtensor dialect";
   }
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
-    registry.insert<dtensor::DTensorDialect, mlir::func::FuncDialect,
-                    sdy::SdyDialect>();
+    registry.insert<dtensor::DTensorDialect, chlo::CHLODialect,
+                    mlir::func::FuncDialect, sdy::SdyDialect>();
   }
   void runOnOperation() override {
     if (holdsStableHLO(getOperation()) &&

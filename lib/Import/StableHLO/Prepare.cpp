@@ -45,6 +45,7 @@ bool importer::needsPreparing(ModuleOp module) {
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     bool found =
         givesTuple(op) || isPerturbedSolve(op) || indirectValue(op) ||
+        isOpOfChlo(op) ||
         (call && (call.getCallTargetName() == "shape_assertion" ||
                   isOldLapackCall(call))) ||
         isa<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicConvOp,
@@ -212,6 +213,7 @@ static void forgetPropagation(ModuleOp module) {
 
 LogicalResult importer::prepare(ModuleOp module) {
   forgetPropagation(module);
+  raiseComposites(module);
   if (failed(readFrontendShardings(module)))
     return failure();
   if (failed(dropTokens(module)))

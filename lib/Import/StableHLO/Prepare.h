@@ -17,17 +17,21 @@ FailureOr<int64_t> inlinedSize(ModuleOp module);
 /// Returns whether prepare() would do anything.
 bool needsPreparing(ModuleOp module);
 
-/// Rewrites `module` in place: annotations are attributes, constants are dense,
-/// shapes that are dynamic only in form are static, no value is a token, custom
-/// calls give no tuples, scans are loops, old calls of LAPACK are today's,
-/// quantized values are integers, and narrow numbers (f8, int4) are bytes that
-/// arithmetic unpacks. Fails with a diagnostic.
+/// Rewrites `module` in place: composites of chlo's ops are those ops,
+/// annotations are attributes, constants are dense, shapes that are dynamic
+/// only in form are static, no value is a token, custom calls give no tuples,
+/// scans are loops, old calls of LAPACK are today's, quantized values are
+/// integers, and narrow numbers (f8, int4) are bytes that arithmetic unpacks.
+/// Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
 /// Returns whether annotations of Shardy stand in `mhlo.frontend_attributes`.
 bool holdsFrontendShardings(ModuleOp module);
 
 // The steps, one file each. None leaves a program that the next cannot read.
+/// Returns whether `op` is a composite that stands for one of chlo's ops.
+bool isOpOfChlo(Operation *op);
+void raiseComposites(ModuleOp module);
 LogicalResult readFrontendShardings(ModuleOp module);
 /// Returns whether `type` is a token or a tuple with one in it.
 bool holdsToken(Type type);
