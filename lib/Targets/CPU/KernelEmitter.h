@@ -62,6 +62,11 @@ private:
   /// around it; `looped` emits all of them, for other extents.
   void writeOutInside(function_ref<void()> written,
                       function_ref<void()> looped);
+  /// Calls `emit` for pointers of neighbours that are found from one pointer,
+  /// so that LLVM loads whole rows and picks the elements out of them, where
+  /// arrays are dense; else for the pointers in `start`.
+  void readNeighbours(const Position &start,
+                      function_ref<void(const Position &)> emit);
   void emitParallel(const Position &start);
 
   int64_t bytesCopied();

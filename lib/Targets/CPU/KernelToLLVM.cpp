@@ -149,6 +149,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
   // in registers.
   constexpr int64_t few = 16;
   mostWrittenOut = kernel.getNumIterations() <= few ? few : 1;
+  order.neighbours.clear(); // all places are known
   for (auto [output, over] : llvm::enumerate(inPlace))
     if (over >= 0 && places[over].address != places[numInputs + output].address)
       over = -1;
@@ -359,6 +360,47 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
   looped();
 }
 
+void KernelEmitter::readNeighbours(const Position &start,
+                                   function_ref<void(const Position &)> emit) {
+  if (order.neighbours.empty())
+    return emit(start);
+  const unsigned inner = order.vector;
+  const auto dynamicStrides = strides;
+  const auto dynamicKinds = strideKinds;
+  Position dense = start;
+  Value isDense = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+  auto require = [&](Value condition) {
+    isDense = b.create<arith::AndIOp>(loc, isDense, condition);
+  };
+  auto requireEqual = [&](Value value, Value expected) {
+    require(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value,
+                                    expected));
+  };
+  for (const auto &[input, base, distance, stride] : order.neighbours) {
+    Value address = element(start.pointers[base], storageType(elements[base]),
+                            constant(distance), /*inBounds=*/true);
+    dense.pointers[input] = address;
+    require(b.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::eq,
+                                   start.pointers[input], address));
+    requireEqual(dynamicStrides[base][inner], constant(stride));
+    strides[base][inner] = constant(stride);
+    strideKinds[base][inner] = {true, stride};
+    for (unsigned loop = 0; loop < strideKinds[input].size(); ++loop)
+      if (!strideKinds[input][loop].isStatic)
+        requireEqual(dynamicStrides[input][loop], dynamicStrides[base][loop]);
+    strides[input] = strides[base];
+    strideKinds[input] = strideKinds[base];
+  }
+  auto branch = b.create<scf::IfOp>(loc, isDense, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emit(dense);
+  strides = dynamicStrides;
+  strideKinds = dynamicKinds;
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  emit(start);
+}
+
 void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &position) {
     storeElements(position, emitBody(position));
@@ -384,7 +426,11 @@ void KernelEmitter::emitParallel(const Position &start) {
                  storeElements(element, values);
              });
       },
-      [&] { nest(order.parallel, start, fill); });
+      [&] {
+        readNeighbours(start, [&](const Position &first) {
+          nest(order.parallel, first, fill);
+        });
+      });
 }
 
 //===----------------------------------------------------------------------===//
