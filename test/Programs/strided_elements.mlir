@@ -1,9 +1,11 @@
 // Elements that are picked out of whole vectors: transposes of few lines, from
 // and to pixels, alone, with math and cut; slices with strides; several
-// elements of short rows, and complex numbers that are rolled.
+// elements of short rows, and complex numbers that are rolled; short rows that
+// are cut.
 // RUN: %verify
 #mesh = #dtensor.mesh<x = 4>
 #cut = #dtensor.layout<#mesh, [x, *]>
+#columns = #dtensor.layout<#mesh, [*, x]>
 
 func.func @main(%x0: tensor<131x2xf32>,
                 %x1: tensor<3x131xf32>,
@@ -23,12 +25,15 @@ func.func @main(%x0: tensor<131x2xf32>,
                 %s3: tensor<1001xbf16>,
                 %s4: tensor<301xcomplex<f32>>,
                 %s5: tensor<2x301xi32>,
-                %q: tensor<141x4xf64, #cut>)
+                %q: tensor<141x4xf64, #cut>,
+                %w: tensor<131x8xf32, #columns>,
+                %v: tensor<131xf32>)
     -> (tensor<2x131xf32>, tensor<131x3xf32>, tensor<5x131xf64>, tensor<131x7xi8>,
         tensor<4x131xbf16>, tensor<131x6xi16>, tensor<3x131xcomplex<f32>>, tensor<2x40x50x3xf32>,
         tensor<2x3x40x50xi8>, tensor<3x131xf32>, tensor<3x140xf32>, tensor<19x101xf32>,
         tensor<150xf64>, tensor<75xi8>, tensor<143xbf16>, tensor<61xcomplex<f32>>,
-        tensor<2x38xi32>, tensor<131x1xf32>, tensor<141x1xf64>, tensor<301xcomplex<f32>>) {
+        tensor<2x38xi32>, tensor<131x1xf32>, tensor<141x1xf64>, tensor<301xcomplex<f32>>,
+        tensor<131x8xf32, #columns>) {
   %0 = dtensor.transpose %x0 dims [1, 0] : (tensor<131x2xf32>) -> tensor<2x131xf32>
   %1 = dtensor.transpose %x1 dims [1, 0] : (tensor<3x131xf32>) -> tensor<131x3xf32>
   %2 = dtensor.transpose %x2 dims [1, 0] : (tensor<131x5xf64>) -> tensor<5x131xf64>
@@ -63,9 +68,12 @@ func.func @main(%x0: tensor<131x2xf32>,
   %border = dtensor.constant dense<201> : tensor<301xi32>
   %isAfter = dtensor.compare LT, %index, %border : (tensor<301xi32>, tensor<301xi32>) -> tensor<301xi1>
   %rolled = dtensor.select %isAfter, %after, %before : (tensor<301xi1>, tensor<301xcomplex<f32>>, tensor<301xcomplex<f32>>) -> tensor<301xcomplex<f32>>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %sum, %shards, %t0, %t1, %t2, %t3, %t4, %t5, %zs, %qs, %rolled : tensor<2x131xf32>, tensor<131x3xf32>, tensor<5x131xf64>, tensor<131x7xi8>,
+  %factors = dtensor.broadcast_in_dim %v dims [0] : (tensor<131xf32>) -> tensor<131x8xf32>
+  %scaled = dtensor.multiply %w, %factors : (tensor<131x8xf32, #columns>, tensor<131x8xf32>) -> tensor<131x8xf32, #columns>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %sum, %shards, %t0, %t1, %t2, %t3, %t4, %t5, %zs, %qs, %rolled, %scaled : tensor<2x131xf32>, tensor<131x3xf32>, tensor<5x131xf64>, tensor<131x7xi8>,
         tensor<4x131xbf16>, tensor<131x6xi16>, tensor<3x131xcomplex<f32>>, tensor<2x40x50x3xf32>,
         tensor<2x3x40x50xi8>, tensor<3x131xf32>, tensor<3x140xf32>, tensor<19x101xf32>,
         tensor<150xf64>, tensor<75xi8>, tensor<143xbf16>, tensor<61xcomplex<f32>>,
-        tensor<2x38xi32>, tensor<131x1xf32>, tensor<141x1xf64>, tensor<301xcomplex<f32>>
+        tensor<2x38xi32>, tensor<131x1xf32>, tensor<141x1xf64>, tensor<301xcomplex<f32>>,
+        tensor<131x8xf32, #columns>
 }

@@ -29,6 +29,14 @@ private:
 
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
+  /// Emits the function that inner function `name` calls where arrays are not
+  /// dense, which is rare: no vectors are made of its loops, so that it takes
+  /// little time to compile. Null where `name` needs none.
+  mlir::LLVM::LLVMFuncOp emitFallback(const std::string &name);
+  /// Calls the fallback of the function under construction. `emit` emits the
+  /// loops where it has none.
+  void callFallback(function_ref<void()> emit);
+
   void emitWrapper(StringRef symbol, const Functions &functions);
 
   void emitLoops(const Position &start);
@@ -172,6 +180,8 @@ private:
   /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;
   Value noted;
+  /// The fallback of the inner function under construction.
+  mlir::LLVM::LLVMFuncOp fallback;
   /// Loops of so many iterations at most, where that is known, are written out.
   int64_t mostWrittenOut = 0;
 };

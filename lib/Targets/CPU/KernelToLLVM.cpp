@@ -92,7 +92,30 @@ void KernelEmitter::emit(StringRef symbol) {
 // The functions
 //===----------------------------------------------------------------------===//
 
+LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
+  // A note lies on the stack of the function that takes it.
+  if (notes || (order.writtenOut == 0 && order.neighbours.empty()))
+    return {};
+  const LoopOrder denseOrder = order;
+  order.writtenOut = 0;
+  order.neighbours.clear();
+  LLVM::LLVMFuncOp func = emitInner(name + "_fallback");
+  func.setPassthroughAttr(
+      b.getStrArrayAttr({"nounwind", "noinline", "optsize"}));
+  order = denseOrder;
+  return func;
+}
+
+void KernelEmitter::callFallback(function_ref<void()> emit) {
+  if (!fallback)
+    return emit();
+  auto caller =
+      b.getInsertionBlock()->getParentOp()->getParentOfType<LLVM::LLVMFuncOp>();
+  b.create<LLVM::CallOp>(loc, fallback, caller.getArguments());
+}
+
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
+  fallback = emitFallback(name);
   Type i32 = b.getI32Type();
   auto func = makeFunction(module, name, argumentTypes(),
                            LLVM::Linkage::Internal, notes ? i32 : Type());
@@ -357,7 +380,7 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
   strides = dynamicStrides;
   strideKinds = dynamicKinds;
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  looped();
+  callFallback(looped);
 }
 
 void KernelEmitter::readNeighbours(const Position &start,
@@ -398,7 +421,7 @@ void KernelEmitter::readNeighbours(const Position &start,
   strides = dynamicStrides;
   strideKinds = dynamicKinds;
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  emit(start);
+  callFallback([&] { emit(start); });
 }
 
 void KernelEmitter::emitParallel(const Position &start) {
