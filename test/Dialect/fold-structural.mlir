@@ -215,3 +215,22 @@ func.func @joined_twice(%x: tensor<3xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>)
       : (tensor<8xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<8xf32>
   return %3 : tensor<8xf32>
 }
+
+// A reduction of stacked slices combines them in pairs, unless it computes in a
+// wider type than theirs.
+// CHECK-LABEL: func.func @stacked(%arg0: tensor<1x8xf32>, %arg1: tensor<1x8xf32>, %arg2: tensor<1x8xf32>, %arg3: tensor<1x8xbf16>)
+// CHECK-DAG: %[[A:.*]] = dtensor.reshape %arg0
+// CHECK-DAG: %[[B:.*]] = dtensor.reshape %arg1
+// CHECK-DAG: %[[C:.*]] = dtensor.reshape %arg2
+// CHECK: %[[AB:.*]] = dtensor.maximum %[[A]], %[[B]]
+// CHECK: %[[MAX:.*]] = dtensor.maximum %[[AB]], %[[C]]
+// CHECK: %[[JOINED:.*]] = dtensor.concatenate
+// CHECK: %[[SUM:.*]] = dtensor.reduce sum %[[JOINED]]
+// CHECK: return %[[MAX]], %[[SUM]]
+func.func @stacked(%a: tensor<1x8xf32>, %b: tensor<1x8xf32>, %c: tensor<1x8xf32>, %d: tensor<1x8xbf16>) -> (tensor<8xf32>, tensor<8xbf16>) {
+  %0 = dtensor.concatenate %a, %b, %c dim 0 : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<3x8xf32>
+  %1 = dtensor.reduce max %0 dims [0] : (tensor<3x8xf32>) -> tensor<8xf32>
+  %2 = dtensor.concatenate %d, %d dim 0 : (tensor<1x8xbf16>, tensor<1x8xbf16>) -> tensor<2x8xbf16>
+  %3 = dtensor.reduce sum %2 dims [0] : (tensor<2x8xbf16>) -> tensor<8xbf16>
+  return %1, %3 : tensor<8xf32>, tensor<8xbf16>
+}

@@ -9,13 +9,86 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
+/// Returns the dim along which a gather takes whole slices by a vector of
+/// indices, in place of that dim (jnp.take), or nothing where it is not that.
+static std::optional<int64_t> dimOfTake(LaneBuilder &b,
+                                        dtensor::GatherOp gather) {
+  SmallVector<int64_t> indices = b.shapeOf(gather.getStartIndices());
+  if (gather.getStartIndexMap().size() != 1 ||
+      !gather.getOperandBatchingDims().empty() || indices.empty() ||
+      indices.size() > 2 || gather.getIndexVectorDim() != 1 ||
+      !b.lanesOf(gather.getResult()).empty())
+    return std::nullopt;
+  const int64_t dim = gather.getStartIndexMap()[0];
+  SmallVector<int64_t> sizes = b.shapeOf(gather.getOperand()), offsets;
+  sizes[dim] = 1;
+  for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
+    if (d != dim)
+      offsets.push_back(d);
+  return gather.getCollapsedSliceDims() == ArrayRef(dim) &&
+                 gather.getOffsetDims() == ArrayRef(offsets) &&
+                 gather.getSliceSizes() == ArrayRef(sizes)
+             ? std::optional(dim)
+             : std::nullopt;
+}
+
+/// Takes along one dim and then along another one (x[rows][:, columns], a
+/// resized image) are one gather, which reads no slice that the second one
+/// leaves out. Null where they are not that, or where the second one takes
+/// slices several times.
+static Value takeBoth(LaneBuilder &b, dtensor::GatherOp second) {
+  auto first = second.getOperand().getDefiningOp<dtensor::GatherOp>();
+  if (!first)
+    return {};
+  const auto firstDim = dimOfTake(b, first), secondDim = dimOfTake(b, second);
+  constexpr int64_t fewTimes = 2;
+  SmallVector<int64_t> shape = b.shapeOf(second.getResult());
+  if (!firstDim || !secondDim || *firstDim == *secondDim ||
+      shape[*secondDim] >
+          fewTimes * b.shapeOf(second.getOperand())[*secondDim] ||
+      b.elementOf(first.getStartIndices()) !=
+          b.elementOf(second.getStartIndices()))
+    return {};
+  const bool isFirstOuter = *firstDim < *secondDim;
+  const SmallVector<int64_t> dims{std::min(*firstDim, *secondDim),
+                                  std::max(*firstDim, *secondDim)};
+  const int64_t vectorDim = 2;
+  SmallVector<Value> indices{first.getStartIndices(), second.getStartIndices()};
+  if (!isFirstOuter)
+    std::swap(indices[0], indices[1]);
+  const SmallVector<int64_t> pairs{shape[dims[0]], shape[dims[1]], 1};
+  for (auto [place, vector] : llvm::enumerate(indices)) {
+    SmallVector<int64_t> to{int64_t(place)};
+    if (b.rankOf(vector) == 2)
+      to.push_back(vectorDim);
+    vector = b.broadcast(vector, pairs, to);
+  }
+  SmallVector<int64_t> sizes = b.shapeOf(first.getOperand()), offsets;
+  for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
+    if (!llvm::is_contained(dims, d))
+      offsets.push_back(d);
+  for (int64_t dim : dims)
+    sizes[dim] = 1;
+  Type index = b.elementOf(indices[0]);
+  Value joined = b.make<dtensor::ConcatenateOp>(
+      {RankedTensorType::get({pairs[0], pairs[1], 2}, index)}, indices, {},
+      {b.number("dimension", vectorDim)})[0];
+  return b.make<dtensor::GatherOp>(
+      {b.typeOf(second.getResult())}, {first.getOperand(), joined}, {},
+      {b.list("offset_dims", offsets), b.list("collapsed_slice_dims", dims),
+       b.list("operand_batching_dims", {}),
+       b.list("start_indices_batching_dims", {}),
+       b.list("start_index_map", dims), b.number("index_vector_dim", vectorDim),
+       b.list("slice_sizes", sizes)})[0];
+}
+
 static Value importGather(Importer &im, stablehlo::GatherOp op) {
   LaneBuilder &b = im.b;
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
   SmallVector<Value> operands =
       b.aligned({im.get(op.getOperand()), im.get(op.getStartIndices())});
   Lanes lanes = b.lanesOf(operands);
-  return b.make<dtensor::GatherOp>(
+  Value result = b.make<dtensor::GatherOp>(
       {Importer::typeOf(op.getResult())}, operands, lanes,
       {b.list("offset_dims", dims.getOffsetDims()),
        b.list("collapsed_slice_dims", dims.getCollapsedSliceDims()),
@@ -25,6 +98,9 @@ static Value importGather(Importer &im, stablehlo::GatherOp op) {
        b.list("start_index_map", dims.getStartIndexMap()),
        b.number("index_vector_dim", dims.getIndexVectorDim()),
        b.list("slice_sizes", op.getSliceSizes())})[0];
+  if (Value both = takeBoth(b, result.getDefiningOp<dtensor::GatherOp>()))
+    return both;
+  return result;
 }
 
 static Imported importScatter(Importer &im, stablehlo::ScatterOp op) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cholesky, triangular_solve, geqrf and householder_product by LAPACK, matrix
-// by matrix.
+// cholesky and triangular_solve by LAPACK, matrix by matrix.
 #include "LibraryTable.h"
 #include "Matrices.h"
 #include "PanelProduct.h"
@@ -257,49 +256,6 @@ template <typename T> struct SolveOf {
   }
 };
 
-//===----------------------------------------------------------------------===//
-// geqrf, householder_product
-//===----------------------------------------------------------------------===//
-
-template <typename T> struct GeqrfOf {
-  static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *matrices[] = {
-        &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1]};
-    const size_t dims[] = {2, 2, 1};
-    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
-      Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
-      Matrix<T> taus(std::min(a.rows, a.columns), 1, notANumber<T>);
-      if (a.isFinite())
-        taus = factorQr(a);
-      else
-        a = Matrix<T>(a.rows, a.columns, notANumber<T>);
-      writeMatrix<T>(*matrices[1], offsets[1], a);
-      writeMatrix<T>(*matrices[2], offsets[2], taus, 1);
-    });
-  }
-};
-
-template <typename T> struct HouseholderProductOf {
-  static void run(const LibraryArguments &arguments) {
-    const LibraryOperand *matrices[] = {
-        &arguments.inputs[0], &arguments.inputs[1], &arguments.outputs[0]};
-    const size_t dims[] = {2, 1, 2};
-    forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
-      Matrix<T> q = readMatrix<T>(*matrices[0], offsets[0]);
-      Matrix<T> taus = readMatrix<T>(*matrices[1], offsets[1], 1);
-      // Neither R nor the columns without a tau are read.
-      for (int c = 0; c < q.columns; ++c)
-        std::ranges::fill(
-            q.column(c).first(size_t(c < taus.rows ? c + 1 : q.rows)), T(0));
-      if (q.isFinite() && taus.isFinite())
-        multiplyReflections(q, taus);
-      else
-        q = Matrix<T>(q.rows, q.columns, notANumber<T>);
-      writeMatrix<T>(*matrices[2], offsets[2], q);
-    });
-  }
-};
-
 } // namespace
 
 static RoutineOrError makeCholesky(const LibraryStep &step) {
@@ -336,46 +292,10 @@ static RoutineOrError makeTriangularSolve(const LibraryStep &step) {
   return makeMatrixRoutine<SolveOf>(step, options);
 }
 
-static RoutineOrError makeGeqrf(const LibraryStep &step) {
-  const size_t dims[] = {2, 2, 1};
-  if (!step.step.options.empty() || step.inputs.size() != 1 ||
-      step.outputs.size() != 2)
-    return Error("expected one operand and two results");
-  const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
-                                 step.outputs[1]};
-  const Shape &shape = tensors[0]->shape;
-  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
-      tensors[1]->shape != shape ||
-      tensors[2]->shape.back() !=
-          std::min(shape.back(), shape[shape.size() - 2]))
-    return Error("its operands do not fit");
-  if (Status fits = checkWorkspace(64. * shape.back()); !fits)
-    return fits.error();
-  return makeMatrixRoutine<GeqrfOf>(step);
-}
-
-static RoutineOrError makeHouseholderProduct(const LibraryStep &step) {
-  const size_t dims[] = {2, 1, 2};
-  if (!step.step.options.empty() || step.inputs.size() != 2 ||
-      step.outputs.size() != 1)
-    return Error("expected two operands and one result");
-  const BufferDecl *tensors[] = {step.inputs[0], step.inputs[1],
-                                 step.outputs[0]};
-  const Shape &shape = tensors[0]->shape;
-  if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
-      tensors[2]->shape != shape || shape.back() > shape[shape.size() - 2] ||
-      tensors[1]->shape.back() > shape.back())
-    return Error("its operands do not fit");
-  return makeMatrixRoutine<HouseholderProductOf>(step);
-}
-
 namespace meshloom::library {
 LibraryRows functionsOfFactorizations() {
   static constexpr LibraryRow rows[] = {
-      {"cholesky", makeCholesky},
-      {"geqrf", makeGeqrf},
-      {"householder_product", makeHouseholderProduct},
-      {"triangular_solve", makeTriangularSolve}};
+      {"cholesky", makeCholesky}, {"triangular_solve", makeTriangularSolve}};
   return rows;
 }
 } // namespace meshloom::library

@@ -34,6 +34,36 @@ void loadNumbers(T *to, int64_t step, const T *from, WindowOffsets offsets,
         to[i * step] = from[offset[i]];
 }
 
+/// Copies `bytes`, from `size` to twice as many, by two pieces that may
+/// overlap.
+template <size_t size>
+void copyTwoPieces(char *to, const char *from, size_t bytes) {
+  char first[size], second[size];
+  std::memcpy(first, from, size);
+  std::memcpy(second, from + bytes - size, size);
+  std::memcpy(to, first, size);
+  std::memcpy(to + bytes - size, second, size);
+}
+
+/// Copies `bytes`. Calling memcpy takes longer than to copy a short piece.
+void copyPiece(char *to, const char *from, size_t bytes) {
+  if (bytes > 128)
+    std::memcpy(to, from, bytes);
+  else if (bytes > 64)
+    copyTwoPieces<64>(to, from, bytes);
+  else if (bytes > 32)
+    copyTwoPieces<32>(to, from, bytes);
+  else if (bytes > 16)
+    copyTwoPieces<16>(to, from, bytes);
+  else if (bytes >= 8)
+    copyTwoPieces<8>(to, from, bytes);
+  else if (bytes >= 4)
+    copyTwoPieces<4>(to, from, bytes);
+  else
+    for (size_t i = 0; i < bytes; ++i)
+      to[i] = from[i];
+}
+
 /// The slice of the operand that begins at `start`, to result element `to`.
 void copySlice(WindowPart &part, const Shape &start,
                const LibraryOperand &operand, const LibraryOperand &result,
@@ -182,8 +212,10 @@ private:
           [&](int64_t source, int64_t target, int64_t run,
               WindowOffsets present) {
             forEachPresent(present, [&](size_t i) {
-              std::memcpy(to + target + int64_t(i) * step,
-                          from + source + present[i], size_t(run) * sizeof(T));
+              copyPiece(
+                  reinterpret_cast<char *>(to + target + int64_t(i) * step),
+                  reinterpret_cast<const char *>(from + source + present[i]),
+                  size_t(run) * sizeof(T));
             });
           });
     });

@@ -15,15 +15,6 @@ namespace {
 using Row = MatrixLanes::Row;
 constexpr int lanes = MatrixLanes::lanes, maxSweeps = 30;
 
-MESHLOOM_LANES_INLINE void setSquareRoots(Row &values) {
-#ifdef __clang__
-  values = __builtin_elementwise_sqrt(values);
-#else
-  for (int l = 0; l < lanes; ++l)
-    values[l] = std::sqrt(values[l]);
-#endif
-}
-
 /// Sets each lane of `greatest` to |value| where that is greater.
 MESHLOOM_LANES_INLINE void takeGreater(Row &greatest, const Row &value) {
   const Row size = value < 0 ? -value : value;
@@ -125,8 +116,7 @@ MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes &vectors,
 MESHLOOM_CLONES void library::orthogonalise(MatrixLanes &a,
                                             MatrixLanes *rotations,
                                             double tolerance) {
-  constexpr double negligible =
-      MatrixLanes::negligibleLength * MatrixLanes::negligibleLength;
+  constexpr double negligible = negligibleLength * negligibleLength;
   const int n = a.rows;
   if (rotations)
     setIdentity(*rotations);

@@ -69,50 +69,9 @@ void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
 // Small matrices
 //===----------------------------------------------------------------------===//
 
-/// Returns whether Jacobi's rotations decompose matrices of these sides.
-template <typename T> constexpr bool isSmall(int64_t rows, int64_t columns) {
-  return !isComplexType<T> && std::max(rows, columns) <= MatrixLanes::maxSide;
-}
-
 /// The tolerance of rotations that leaves all digits of T right.
 template <typename T>
 constexpr double tolerance = std::is_same_v<T, double> ? 1e-14 : 1e-8;
-
-/// The offsets of a matrix in each operand, for up to a matrix a lane.
-using LaneOffsets = std::vector<std::vector<int64_t>>;
-
-/// Calls body(offsets of lanes) until it has seen all matrices.
-template <typename Body>
-void forEachLanes(std::span<const LibraryOperand *const> operands,
-                  std::span<const size_t> dims, const Body &body) {
-  LaneOffsets offsets;
-  forEachMatrix(operands, dims, [&](const std::vector<int64_t> &matrix) {
-    offsets.push_back(matrix);
-    if (offsets.size() == MatrixLanes::lanes) {
-      body(offsets);
-      offsets.clear();
-    }
-  });
-  if (!offsets.empty())
-    body(offsets);
-}
-
-/// Puts `matrix` into a lane of `lanes`, divided by the power of two that is
-/// returned, so that no square overflows. One that is not finite is zeros there
-/// and returns a nan.
-template <typename T>
-double setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
-  if (!matrix.isFinite())
-    return notANumber<double>;
-  double greatest = 0;
-  for (const T &element : matrix.elements)
-    greatest = std::max(greatest, double(std::abs(element)));
-  const double scale = greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
-  for (int r = 0; r < matrix.rows; ++r)
-    for (int c = 0; c < matrix.columns; ++c)
-      lanes(r, c)[lane] = matrix(r, c) / scale;
-  return scale;
-}
 
 /// Returns the order in which `keys` are sorted; equal ones stay in theirs.
 template <typename Compare>
@@ -211,7 +170,7 @@ private:
     MatrixLanes a{n, n}, vectors{n, n};
     std::array<double, MatrixLanes::lanes> scales{};
     for (size_t l = 0; l < offsets.size(); ++l)
-      scales[l] = setLane(a, int(l), read(offsets[l]));
+      scales[l] = setScaledLane(a, int(l), read(offsets[l]));
     diagonalise(a, vectors, tolerance<T>);
     Matrix<T> result(n, n), values(n, 1);
     for (size_t l = 0; l < offsets.size(); ++l) {
@@ -371,7 +330,7 @@ private:
     std::array<double, MatrixLanes::lanes> scales{};
     for (size_t l = 0; l < offsets.size(); ++l) {
       Matrix<T> matrix = readMatrix<T>(*matrices[0], offsets[l][0]);
-      scales[l] = setLane(a, int(l), isTall ? matrix.adjoint() : matrix);
+      scales[l] = setScaledLane(a, int(l), isTall ? matrix.adjoint() : matrix);
     }
     orthogonalise(a, options.onlyValues ? nullptr : &rotations, tolerance<T>);
     for (size_t l = 0; l < offsets.size(); ++l) {
@@ -405,7 +364,7 @@ private:
       values(i, 0) = T(divisor);
       for (int c = 0; c < k; ++c)
         shortVectors(c, i) = T(rotations(row, c)[lane]);
-      if (divisor <= MatrixLanes::negligibleLength)
+      if (divisor <= negligibleLength)
         continue;
       ++rank;
       for (int c = 0; c < length; ++c)

@@ -38,6 +38,9 @@ constexpr int64_t PANEL_FEW_ROWS = 168;
 /// Columns up to which packed slivers would be read about as often as they are
 /// written.
 constexpr int64_t PANEL_FEW_COLUMNS = 64;
+/// Bytes of a term's rows up to which they share cache lines with the next
+/// terms' rows, so that slivers need not be packed.
+constexpr int64_t PANEL_NEAR_TERMS = 256;
 /// Terms by which reading a panel from the second-level cache is ahead.
 constexpr int64_t PANEL_AHEAD = 16;
 
@@ -444,8 +447,10 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
   const bool inPlace =
       !paired && rhsStrides.columnStride == 1 && m <= PANEL_FEW_ROWS;
   // Small left operands that lie as slivers do are read where they are, too.
-  const bool sliversInPlace = !paired && lhsStrides.rowStride == 1 &&
-                              n <= PANEL_FEW_COLUMNS && k <= PANEL_TERMS;
+  const bool sliversInPlace =
+      !paired && lhsStrides.rowStride == 1 && n <= PANEL_FEW_COLUMNS &&
+      (k <= PANEL_TERMS ||
+       lhsStrides.columnStride * int64_t(sizeof(T)) <= PANEL_NEAR_TERMS);
   auto scratch = [&](unsigned slot, int64_t lines) {
     return static_cast<T *>(
         threadScratch(slot, size_t(lines * depth + code.lanes) * sizeof(T)));
@@ -484,23 +489,29 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
         const int64_t columns = std::min(PANEL_COLUMNS, n - c);
         const T *from =
             rhs + first * rhsStrides.rowStride + c * rhsStrides.columnStride;
-        // Panels before it are read where they are.
-        const int64_t packed = inPlace ? columns / width * width : 0;
+        // Panels before it are read where they are: no vector of them is
+        // longer than its row.
+        const int64_t packed = !inPlace ? 0
+                               : columns % code.lanes == 0
+                                   ? columns
+                                   : columns / width * width;
+        const int64_t last = (columns - packed) % width;
         pack(from + packed * rhsStrides.columnStride, columns - packed,
              {rhsStrides.columnStride, rhsStrides.rowStride}, terms, width,
-             width, panels);
+             last > code.lanes ? width : code.lanes, panels);
         for (int64_t i = 0; i < height; i += most) {
           const int64_t rows = std::min(most, height - i);
           for (int64_t j = 0; j < columns; j += width) {
             const int64_t count = std::min(width, columns - j);
             const bool isPacked = j >= packed;
+            const int64_t panelWidth = count > code.lanes ? width : code.lanes;
             const auto &tiles = paired ? code.pairTiles : code.tiles;
             tiles[count > code.lanes][size_t(rows - 1)](
                 paired ? (terms + 1) / 2 : terms,
                 sliversInPlace ? lines + i : slivers + i * terms,
                 sliversInPlace ? lhsStrides.columnStride : rows,
                 isPacked ? panels + (j - packed) * terms : from + j,
-                isPacked ? width : rhsStrides.rowStride, adds,
+                isPacked ? panelWidth : rhsStrides.rowStride, adds,
                 out + (r + i) * outStride + c + j, outStride, count);
           }
         }

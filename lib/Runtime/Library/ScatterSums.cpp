@@ -41,11 +41,13 @@ template <typename T, typename Place>
 [[gnu::always_inline]] inline void
 addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
-  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-    SumOfUpdates<T> *__restrict row = sums + offsets[i];
-    const T *__restrict terms = from + int64_t(i) * step;
-    forLanes<T>(run, [&](int64_t e) __attribute__((always_inline)) {
-      row[e].add(terms[e]);
+  withRun(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      SumOfUpdates<T> *__restrict row = sums + offsets[i];
+      const T *__restrict terms = from + int64_t(i) * step;
+      forLanes<T>(length, [&](int64_t e) __attribute__((always_inline)) {
+        row[e].add(terms[e]);
+      });
     });
   });
 }
@@ -307,7 +309,12 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   const WindowPlaces places(alike);
   if (updates <= few)
     return combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
-  if (!isLarge && updates >= places.count / 2)
+  // Large sums are for many numbers to few places, which stay in cache.
+  constexpr int64_t fewPlaces = 1 << 14, fewUpdates = 4;
+  const bool areNumbers = places.count == elementCount(alike.result.extent);
+  if (isLarge ? areNumbers && places.count <= fewPlaces &&
+                    updates >= fewUpdates * places.count
+              : updates >= places.count / 2)
     return sumEverywhere<T>(alike);
   if constexpr (isNarrow) {
     const WindowPart part = alike.part(alike.result.strides);

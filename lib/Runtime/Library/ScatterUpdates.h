@@ -9,6 +9,7 @@
 #include "meshloom/Runtime/Combine.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace meshloom::library {
 
@@ -72,17 +73,34 @@ template <typename T, typename Body>
     body(i);
 }
 
+/// Calls body(run). Short runs are constants, so that no loops go over them.
+template <typename Body>
+[[gnu::always_inline]] inline void withRun(int64_t run, const Body &body) {
+  switch (run) {
+  case 2:
+    return body(std::integral_constant<int64_t, 2>());
+  case 3:
+    return body(std::integral_constant<int64_t, 3>());
+  case 4:
+    return body(std::integral_constant<int64_t, 4>());
+  default:
+    return body(run);
+  }
+}
+
 /// Element e of row to + offsets[i] is combined with from[i * step + e], row
 /// after row.
 template <typename By, typename T>
 [[gnu::always_inline]] inline void
 combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
             int64_t run) {
-  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-    T *__restrict row = to + offsets[i];
-    const T *__restrict updates = from + int64_t(i) * step;
-    forLanes<T>(run, [&](int64_t e) __attribute__((always_inline)) {
-      row[e] = By::apply(row[e], updates[e]);
+  withRun(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      T *__restrict row = to + offsets[i];
+      const T *__restrict updates = from + int64_t(i) * step;
+      forLanes<T>(length, [&](int64_t e) __attribute__((always_inline)) {
+        row[e] = By::apply(row[e], updates[e]);
+      });
     });
   });
 }

@@ -143,24 +143,35 @@ struct Touch {
   int64_t window, offset;
 };
 
-/// The window elements that are operand elements, for one dim and one place of
+/// The window elements that are operand elements, for each place of a dim of
 /// the result.
-using Touches = std::vector<Touch>;
+class Touches {
+public:
+  void add(Touch touch) { touches.push_back(touch); }
+  void endPlace() { ends.push_back(touches.size()); }
+  size_t places() const { return ends.size(); }
+  std::span<const Touch> operator[](size_t place) const {
+    const size_t begin = place == 0 ? 0 : ends[place - 1];
+    return std::span(touches).subspan(begin, ends[place] - begin);
+  }
 
-/// The touches of each place of dim `d` of the box.
-std::vector<Touches> touchesOf(const WindowDim &window,
-                               const LibraryOperand &in,
-                               const LibraryOperand &out, size_t d) {
-  std::vector<Touches> places(size_t(out.extent[d]));
-  for (int64_t y = 0; y < out.extent[d]; ++y)
+private:
+  std::vector<Touch> touches; ///< place after place
+  std::vector<size_t> ends;
+};
+
+/// The touches of dim `d` of the box.
+Touches touchesOf(const WindowDim &window, const LibraryOperand &in,
+                  const LibraryOperand &out, size_t d) {
+  Touches touches;
+  for (int64_t y = 0; y < out.extent[d]; ++y, touches.endPlace())
     for (int64_t k = 0; k < window.size; ++k) {
       const int64_t element =
           window.element(out.begin(d) + y, k, (*in.global)[d]);
       if (element >= in.begin(d) && element < in.end(d))
-        places[size_t(y)].push_back(
-            {k, (element - in.begin(d)) * in.strides[d]});
+        touches.add({k, (element - in.begin(d)) * in.strides[d]});
     }
-  return places;
+  return touches;
 }
 
 int64_t windowSize(const std::vector<WindowDim> &window) {
@@ -270,8 +281,8 @@ private:
     if (line == rank_none)
       inner.assign(1, 0);
     else
-      for (const Touches &place : touches[line]) {
-        for (const Touch &touch : place)
+      for (size_t place = 0; place < touches[line].places(); ++place) {
+        for (const Touch &touch : touches[line][place])
           inner.push_back(touch.offset);
         begins.push_back(int64_t(inner.size()));
       }
@@ -409,7 +420,7 @@ private:
     }
     const WindowDim &dim = window[row];
     if (dim.base > 1) {
-      for (size_t i = 0; i < touches[row].size(); ++i)
+      for (size_t i = 0; i < touches[row].places(); ++i)
         for (const Touch &touch : touches[row][i])
           sums[i] = combined<kind>(
               sums[i], Numbers<T>::load(source[offset + touch.offset]));
@@ -471,7 +482,7 @@ private:
   T *target;
   const Sum init;
   size_t rank = 0, row = rank_none, line = rank_none;
-  std::vector<std::vector<Touches>> touches;
+  std::vector<Touches> touches;
   Sum *sums = nullptr;
   PairwiseSums<Sum> pairs;
   std::vector<int64_t> rows, inner, begins;

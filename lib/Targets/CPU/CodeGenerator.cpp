@@ -391,14 +391,16 @@ private:
   }
 
   /// Makes vectors of the loops of a kernel, and runs LLVM's vectoriser where
-  /// it may make vectors of more.
+  /// it may make vectors of more. Functions that are rarely called have none.
   void optimize(llvm::Function &function, LoopKind kind) {
     bool isLeft = true;
-    if (mode != CodegenMode::Quick && kind == LoopKind::Plain) {
+    const bool isRare = function.hasOptSize();
+    if (mode != CodegenMode::Quick && (kind == LoopKind::Plain || isRare)) {
       beforeVectors.run(function, functions);
-      isLeft = makeVectorLoops(
-          function, functions.getResult<llvm::LoopAnalysis>(function),
-          functions.getResult<llvm::TargetIRAnalysis>(function));
+      isLeft = !isRare &&
+               makeVectorLoops(
+                   function, functions.getResult<llvm::LoopAnalysis>(function),
+                   functions.getResult<llvm::TargetIRAnalysis>(function));
       functions.clear();
     }
     (isLeft ? pipelines[size_t(kind)] : afterVectors).run(function, functions);

@@ -29,6 +29,14 @@ private:
 
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
+  /// Emits the function that inner function `name` calls where arrays are not
+  /// dense, which is rare: no vectors are made of its loops, so that it takes
+  /// little time to compile. Null where `name` needs none.
+  mlir::LLVM::LLVMFuncOp emitFallback(const std::string &name);
+  /// Calls the fallback of the function under construction. `emit` emits the
+  /// loops where it has none.
+  void callFallback(function_ref<void()> emit);
+
   void emitWrapper(StringRef symbol, const Functions &functions);
 
   void emitLoops(const Position &start);
@@ -62,6 +70,11 @@ private:
   /// around it; `looped` emits all of them, for other extents.
   void writeOutInside(function_ref<void()> written,
                       function_ref<void()> looped);
+  /// Calls `emit` for pointers of neighbours that are found from one pointer,
+  /// so that LLVM loads whole rows and picks the elements out of them, where
+  /// arrays are dense; else for the pointers in `start`.
+  void readNeighbours(const Position &start,
+                      function_ref<void(const Position &)> emit);
   void emitParallel(const Position &start);
 
   int64_t bytesCopied();
@@ -167,6 +180,8 @@ private:
   /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;
   Value noted;
+  /// The fallback of the inner function under construction.
+  mlir::LLVM::LLVMFuncOp fallback;
   /// Loops of so many iterations at most, where that is known, are written out.
   int64_t mostWrittenOut = 0;
 };

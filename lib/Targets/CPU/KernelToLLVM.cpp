@@ -92,7 +92,30 @@ void KernelEmitter::emit(StringRef symbol) {
 // The functions
 //===----------------------------------------------------------------------===//
 
+LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
+  // A note lies on the stack of the function that takes it.
+  if (notes || (order.writtenOut == 0 && order.neighbours.empty()))
+    return {};
+  const LoopOrder denseOrder = order;
+  order.writtenOut = 0;
+  order.neighbours.clear();
+  LLVM::LLVMFuncOp func = emitInner(name + "_fallback");
+  func.setPassthroughAttr(
+      b.getStrArrayAttr({"nounwind", "noinline", "optsize"}));
+  order = denseOrder;
+  return func;
+}
+
+void KernelEmitter::callFallback(function_ref<void()> emit) {
+  if (!fallback)
+    return emit();
+  auto caller =
+      b.getInsertionBlock()->getParentOp()->getParentOfType<LLVM::LLVMFuncOp>();
+  b.create<LLVM::CallOp>(loc, fallback, caller.getArguments());
+}
+
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
+  fallback = emitFallback(name);
   Type i32 = b.getI32Type();
   auto func = makeFunction(module, name, argumentTypes(),
                            LLVM::Linkage::Internal, notes ? i32 : Type());
@@ -149,6 +172,7 @@ void KernelEmitter::emitAtEnd(Block *block, ArrayRef<ArrayPlace> places) {
   // in registers.
   constexpr int64_t few = 16;
   mostWrittenOut = kernel.getNumIterations() <= few ? few : 1;
+  order.neighbours.clear(); // all places are known
   for (auto [output, over] : llvm::enumerate(inPlace))
     if (over >= 0 && places[over].address != places[numInputs + output].address)
       over = -1;
@@ -356,7 +380,48 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
   strides = dynamicStrides;
   strideKinds = dynamicKinds;
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  looped();
+  callFallback(looped);
+}
+
+void KernelEmitter::readNeighbours(const Position &start,
+                                   function_ref<void(const Position &)> emit) {
+  if (order.neighbours.empty())
+    return emit(start);
+  const unsigned inner = order.vector;
+  const auto dynamicStrides = strides;
+  const auto dynamicKinds = strideKinds;
+  Position dense = start;
+  Value isDense = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+  auto require = [&](Value condition) {
+    isDense = b.create<arith::AndIOp>(loc, isDense, condition);
+  };
+  auto requireEqual = [&](Value value, Value expected) {
+    require(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value,
+                                    expected));
+  };
+  for (const auto &[input, base, distance, stride] : order.neighbours) {
+    Value address = element(start.pointers[base], storageType(elements[base]),
+                            constant(distance), /*inBounds=*/true);
+    dense.pointers[input] = address;
+    require(b.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::eq,
+                                   start.pointers[input], address));
+    requireEqual(dynamicStrides[base][inner], constant(stride));
+    strides[base][inner] = constant(stride);
+    strideKinds[base][inner] = {true, stride};
+    for (unsigned loop = 0; loop < strideKinds[input].size(); ++loop)
+      if (!strideKinds[input][loop].isStatic)
+        requireEqual(dynamicStrides[input][loop], dynamicStrides[base][loop]);
+    strides[input] = strides[base];
+    strideKinds[input] = strideKinds[base];
+  }
+  auto branch = b.create<scf::IfOp>(loc, isDense, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emit(dense);
+  strides = dynamicStrides;
+  strideKinds = dynamicKinds;
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  callFallback([&] { emit(start); });
 }
 
 void KernelEmitter::emitParallel(const Position &start) {
@@ -384,7 +449,11 @@ void KernelEmitter::emitParallel(const Position &start) {
                  storeElements(element, values);
              });
       },
-      [&] { nest(order.parallel, start, fill); });
+      [&] {
+        readNeighbours(start, [&](const Position &first) {
+          nest(order.parallel, first, fill);
+        });
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -173,6 +173,57 @@ static void chooseCrossedRows(spmd::KernelOp kernel, LoopOrder &order) {
   }
 }
 
+/// Returns how many elements input `input` is behind input `base`, where both
+/// read one dense array along the same loops.
+static std::optional<int64_t> distanceBetween(spmd::KernelOp kernel,
+                                              unsigned base, unsigned input) {
+  Value array = kernel.getInputs()[input];
+  if (kernel.getInputs()[base] != array)
+    return std::nullopt;
+  const SmallVector<int64_t> origin(kernel.getNumLoops(), 0);
+  AffineMap here = kernel.getInputAccess(input),
+            there = kernel.getInputAccess(base);
+  int64_t distance = 0;
+  for (auto [expr, other, begin, otherBegin, dimStride] :
+       llvm::zip_equal(here.getResults(), there.getResults(),
+                       here.compose(origin), there.compose(origin),
+                       rowMajorStrides(spmd::globalShape(array.getType())))) {
+    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+      if (coefficientOf(expr, loop) != coefficientOf(other, loop))
+        return std::nullopt;
+    distance += dimStride * (begin - otherBegin);
+  }
+  return distance;
+}
+
+/// Finds the inputs that read the same short rows: parts of points or colours.
+static void chooseNeighbours(spmd::KernelOp kernel, LoopOrder &order) {
+  constexpr int64_t mostStride = 8;
+  if (order.vector < 0 || kernel.hasReductionLoops() || order.deterministic ||
+      order.tiled >= 0 || order.crossed >= 0 || order.writtenOut > 0)
+    return;
+  const unsigned numInputs = kernel.getInputs().size();
+  SmallVector<bool> isNeighbour(numInputs, false);
+  for (unsigned k = 0; k < numInputs; ++k)
+    // An array that is written is not read at other places.
+    isNeighbour[k] =
+        kernel.isGuarded(k) || llvm::is_contained(kernel.getInPlace(), int(k));
+  for (unsigned base = 0; base < numInputs; ++base) {
+    const int64_t stride = denseStride(kernel, base, order.vector);
+    if (isNeighbour[base] || stride < 2 || stride > mostStride ||
+        staticStrides(kernel, base)[order.vector].isStatic)
+      continue;
+    for (unsigned k = 0; k < numInputs; ++k) {
+      const auto distance = distanceBetween(kernel, base, k);
+      if (k == base || isNeighbour[k] || !distance ||
+          std::abs(*distance) >= stride)
+        continue;
+      isNeighbour[k] = true;
+      order.neighbours.push_back({k, base, *distance, stride});
+    }
+  }
+}
+
 LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   unsigned loops = kernel.getNumLoops();
   unsigned operands = kernel.getAccesses().size();
@@ -216,6 +267,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
         .push_back(order.vector);
   if (kernel.hasReductionLoops() || order.parallel.size() < 2) {
     chooseShortLoops(kernel, order);
+    chooseNeighbours(kernel, order);
     return order;
   }
   for (unsigned k = 0; k < operands; ++k) {
@@ -230,6 +282,7 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   }
   chooseShortLoops(kernel, order);
   chooseCrossedRows(kernel, order);
+  chooseNeighbours(kernel, order);
   return order;
 }
 

@@ -135,9 +135,11 @@ Position KernelBody::advance(const Position &from, unsigned loop, Value index) {
 }
 
 Value KernelBody::readIf(Value condition, Value address, Type type) {
+  auto complex = dyn_cast<mlir::ComplexType>(type);
+  if (complex && complex.getElementType().isF32())
+    return readPairIf(condition, address, complex);
   // Values leave the branch as they are in memory, complex ones in parts: no
   // block has arguments of types that the target lacks.
-  auto complex = dyn_cast<mlir::ComplexType>(type);
   SmallVector<Type> carried(complex ? 2 : 1, complex ? complex.getElementType()
                                                      : storageType(type));
   auto branch = b.create<scf::IfOp>(loc, TypeRange(carried), condition,
@@ -158,6 +160,31 @@ Value KernelBody::readIf(Value condition, Value address, Type type) {
     return b.create<mlir::complex::CreateOp>(loc, type, branch.getResult(0),
                                              branch.getResult(1));
   return fromStorage(branch.getResult(0), type);
+}
+
+Value KernelBody::readPairIf(Value condition, Value address,
+                             mlir::ComplexType type) {
+  Type part = type.getElementType(), half = b.getI32Type();
+  const unsigned alignment = part.getIntOrFloatBitWidth() / 8;
+  auto branch = b.create<scf::IfOp>(loc, b.getI64Type(), condition,
+                                    /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value loaded =
+        b.create<LLVM::LoadOp>(loc, b.getI64Type(), address, alignment);
+    b.create<scf::YieldOp>(loc, loaded);
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create<scf::YieldOp>(loc, constant(0));
+  }
+  auto partOf = [&](Value bits) -> Value {
+    Value low = b.create<arith::TruncIOp>(loc, half, bits);
+    return b.create<arith::BitcastOp>(loc, part, low);
+  };
+  Value bits = branch.getResult(0),
+        behind = b.create<arith::ShRUIOp>(loc, bits, constant(32));
+  return b.create<mlir::complex::CreateOp>(loc, type, partOf(bits),
+                                           partOf(behind));
 }
 
 Value KernelBody::loadAt(spmd::LoadOp load, const Position &place,

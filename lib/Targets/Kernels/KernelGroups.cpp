@@ -481,13 +481,20 @@ void KernelGroups::takeExclusiveOperands(Operation *op, KernelGroup &group) {
 // What is stored
 //===----------------------------------------------------------------------===//
 
+/// The bits of an element of `value`.
+static unsigned elementWidth(Value value) {
+  Type element = elementTypeOf(value.getType());
+  if (auto complex = dyn_cast<mlir::ComplexType>(element))
+    return 2 * complex.getElementType().getIntOrFloatBitWidth();
+  return element.getIntOrFloatBitWidth();
+}
+
 /// Repeating it costs little, and reads no more than loading the result would.
 bool KernelGroups::isCheap(Value value) {
   int64_t cost = 0;
   unsigned wideLeaves = 0;
   ShardAttr domain = domainOf(value);
-  unsigned width = elementTypeOf(value.getType()).getIntOrFloatBitWidth();
-  DenseSet<Value> leaves;
+  DenseSet<Value> leaves, free;
   SmallVector<Value> work{value};
   while (!work.empty()) {
     Value next = work.pop_back_val();
@@ -504,13 +511,16 @@ bool KernelGroups::isCheap(Value value) {
       if (!leaves.insert(next).second)
         continue;
       if (domainOf(next) == domain && !domain.getGlobalShape().empty() &&
-          (++wideLeaves > 1 ||
-           elementTypeOf(next.getType()).getIntOrFloatBitWidth() > width))
+          (++wideLeaves > 1 || elementWidth(next) > elementWidth(value)))
         return false;
       continue;
     }
+    // The parts of complex numbers cost nothing to take and to put together.
     auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
-    cost += elementwise ? elementwise.getFlops() : policy.cheapFlops + 1;
+    if (!isa<RealOp, ImagOp, ComplexOp>(op))
+      cost += elementwise ? elementwise.getFlops() : policy.cheapFlops + 1;
+    else if (!free.insert(next).second)
+      continue;
     if (cost > policy.cheapFlops)
       return false;
     llvm::append_range(work, op->getOperands());

@@ -68,6 +68,9 @@ std::string meshloom::kernelSymbol(Operation *op) {
   os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
      << order.crossed << " s";
   llvm::interleaveComma(order.shortStrides, os);
+  for (const auto &[input, base, distance, stride] : order.neighbours)
+    os << " " << input << " beside " << base << " by " << distance << " of "
+       << stride;
   for (unsigned k = 0; k < kernel.getAccesses().size(); ++k) {
     os << "\n";
     for (StaticStride stride : staticStrides(kernel, k))

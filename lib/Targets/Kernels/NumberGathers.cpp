@@ -59,6 +59,11 @@ bool meshloom::joinsIndices(Operation *op) {
 /// An index as i64, moved to where [0, last] is.
 static Value clampedIndex(Value index, bool isUnsigned, int64_t last,
                           OpBuilder &b, Location loc) {
+  // A number that was widened is in the range of the narrow type.
+  if (auto widened = index.getDefiningOp<arith::ExtUIOp>()) {
+    index = widened.getIn();
+    isUnsigned = true;
+  }
   Type type = index.getType();
   const unsigned width = type.getIntOrFloatBitWidth();
   isUnsigned |= width == 1;

@@ -515,8 +515,69 @@ static LogicalResult dropReductionOfOneElement(ReduceOp op,
   return success();
 }
 
+/// Returns whether a reduction computes in a wider type than its elements have.
+static bool isComputedWider(ReduceKind kind, Type element) {
+  return (kind == ReduceKind::Sum && (element.isF16() || element.isBF16())) ||
+         (kind == ReduceKind::Prod && !isa<IntegerType>(element));
+}
+
+/// Combines two tensors as a reduction does.
+static Value combineTwo(ReduceKind kind, Value x, Value y,
+                        PatternRewriter &rewriter, Location loc) {
+  Type type = x.getType();
+  switch (kind) {
+  case ReduceKind::Sum:
+    return rewriter.create<AddOp>(loc, type, x, y);
+  case ReduceKind::Prod:
+    return rewriter.create<MultiplyOp>(loc, type, x, y);
+  case ReduceKind::Min:
+    return rewriter.create<MinimumOp>(loc, type, x, y);
+  case ReduceKind::Max:
+    return rewriter.create<MaximumOp>(loc, type, x, y);
+  case ReduceKind::And:
+    return rewriter.create<AndOp>(loc, type, x, y);
+  case ReduceKind::Or:
+    return rewriter.create<OrOp>(loc, type, x, y);
+  }
+  llvm_unreachable("covered");
+}
+
+/// A reduction over a dim along which slices are joined (jnp.stack) combines
+/// them in pairs, element by element: they are not copied first.
+static LogicalResult reduceStackedSlices(ReduceOp op,
+                                         PatternRewriter &rewriter) {
+  constexpr size_t few = 16;
+  if (op.getInputs().size() != 1 || op.getDimensions().size() != 1)
+    return failure();
+  auto stack = op.getInputs()[0].getDefiningOp<ConcatenateOp>();
+  auto type = cast<RankedTensorType>(op.getOutputs()[0].getType());
+  if (!stack || !isUndecided(stack) || type.getEncoding() ||
+      int64_t(stack.getDimension()) != op.getDimensions()[0] ||
+      stack.getInputs().size() > few ||
+      isComputedWider(op.getKind(), type.getElementType()))
+    return failure();
+  for (Value slice : stack.getInputs())
+    if (globalShape(slice.getType())[stack.getDimension()] != 1)
+      return failure();
+  SmallVector<Value> slices;
+  for (Value slice : stack.getInputs())
+    slices.push_back(rewriter.create<ReshapeOp>(op.getLoc(), type, slice));
+  while (slices.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < slices.size(); i += 2)
+      next.push_back(combineTwo(op.getKind(), slices[i], slices[i + 1],
+                                rewriter, op.getLoc()));
+    if (slices.size() % 2 != 0)
+      next.push_back(slices.back());
+    slices = std::move(next);
+  }
+  rewriter.replaceOp(op, slices[0]);
+  return success();
+}
+
 void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
+  patterns.add(reduceStackedSlices);
   patterns.add(dropReductionOverNothing);
   patterns.add(dropReductionOfOneElement);
 }

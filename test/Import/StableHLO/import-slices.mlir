@@ -51,3 +51,17 @@ func.func @strided(%x: tensor<21x4xf32>) -> tensor<4x4xf32> {
   %r = stablehlo.slice %p [0:10:3, 0:4] : (tensor<10x8xf32>) -> tensor<4x4xf32>
   return %r : tensor<4x4xf32>
 }
+
+// Takes along two dims are one gather by pairs of indices; takes that read a
+// slice more than twice, and those along one dim, are two.
+// CHECK-LABEL: func.func @taken(
+// CHECK: %[[TAKEN:.*]] = dtensor.gather %arg0, %arg2
+// CHECK: %[[PAIRS:.*]] = dtensor.concatenate %{{.*}}, %{{.*}} dim 2 : {{.*}} -> tensor<3x4x2xi32>
+// CHECK: dtensor.gather %arg0, %[[PAIRS]] {collapsed_slice_dims = array<i64: 0, 1>, index_vector_dim = 2 : i64, offset_dims = array<i64: 2>, slice_sizes = array<i64: 1, 1, 5>, start_index_map = array<i64: 0, 1>}
+// CHECK: dtensor.gather %[[TAKEN]], %arg3
+func.func @taken(%x: tensor<8x4x5xf32>, %i: tensor<3xi32>, %j: tensor<4x1xi32>, %k: tensor<20x1xi32>) -> (tensor<3x4x5xf32>, tensor<20x4x5xf32>) {
+  %a = "stablehlo.gather"(%x, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 2], collapsed_slice_dims = [1], start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 8, 1, 5>}> : (tensor<8x4x5xf32>, tensor<4x1xi32>) -> tensor<8x4x5xf32>
+  %b = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4, 5>}> : (tensor<8x4x5xf32>, tensor<3xi32>) -> tensor<3x4x5xf32>
+  %c = "stablehlo.gather"(%a, %k) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4, 5>}> : (tensor<8x4x5xf32>, tensor<20x1xi32>) -> tensor<20x4x5xf32>
+  return %b, %c : tensor<3x4x5xf32>, tensor<20x4x5xf32>
+}

@@ -47,6 +47,14 @@ struct LoopOrder {
   /// last parallel loop before an outer reduction loop goes on: an operand is
   /// read in the order in which it lies in memory.
   bool reducesByRows = false;
+  /// An input that reads another element of the same short rows as input `base`
+  /// does, `distance` elements behind it, where the array is dense. `stride`
+  /// leads to the next row, along the innermost loop.
+  struct Neighbour {
+    unsigned input, base;
+    int64_t distance, stride;
+  };
+  SmallVector<Neighbour> neighbours;
 };
 LoopOrder loopOrder(spmd::KernelOp kernel);
 

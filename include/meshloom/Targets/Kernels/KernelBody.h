@@ -48,6 +48,9 @@ protected:
 
   /// Returns the element at `address` where `condition` holds, else zero.
   Value readIf(Value condition, Value address, Type type);
+  /// Does so for a complex number of two f32, as one load of 64 bits: LLVM
+  /// makes vectors of it.
+  Value readPairIf(Value condition, Value address, mlir::ComplexType type);
 
   /// The element that `load` picks, whose indices `mapping` has.
   Value loadAt(spmd::LoadOp load, const Position &place,

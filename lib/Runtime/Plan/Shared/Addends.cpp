@@ -242,8 +242,10 @@ bool plan::hasShortWindows(const Program &program, const KernelStep &scatter) {
   auto elements = [&](size_t input) {
     return elementCount(program.buffers[scatter.inputs[input].buffer].shape);
   };
+  constexpr int64_t fewIndices = 64; // elements of the result for each
   const size_t indices = scatter.outputs.size();
-  return elements(indices + 1) < SHORT_ROW * elements(indices);
+  return elements(indices + 1) < SHORT_ROW * elements(indices) &&
+         elements(0) < fewIndices * elements(indices);
 }
 
 int64_t plan::chunkBound(int64_t extent, int64_t chunks, int64_t c) {

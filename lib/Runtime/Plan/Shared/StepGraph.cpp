@@ -313,10 +313,13 @@ Result<Work> Builder::dot(const DotStep &step, const Action &action) const {
   if (work.mostChunks == 0)
     if (const int64_t most = efficientChunks(step, chunks, work); most < chunks)
       work.mostChunks = most;
-  double iterations = 1;
+  double iterations = 1, bytes = 0;
   for (int64_t extent : work.extents)
     iterations *= double(extent);
-  work.cost = iterations / 40;
+  for (const Access &access : work.accesses)
+    bytes += double(graph.buffers[access.buffer].bytesPerCopy());
+  // A product with a vector takes as long as reading the matrix.
+  work.cost = std::max(iterations, bytes) / 40;
   return work;
 }
 

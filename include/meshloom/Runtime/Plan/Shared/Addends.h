@@ -43,7 +43,7 @@ bool isScatter(const KernelStep &step);
 bool readsInputAnew(const KernelStep &step, unsigned loop);
 
 /// Whether a scatter's windows are so short that it takes as long to read the
-/// indices as to apply them.
+/// indices as to apply them, and too many to be read by each chunk of a result.
 bool hasShortWindows(const Program &program, const KernelStep &scatter);
 
 /// How the results of parts of a step's reduction loops combine into its output

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Small real matrices of a batch, one in each lane of a vector: LAPACK takes
+// longer to begin than these matrices take. Lanes do not depend on each other.
+#pragma once
+
+#include "LaneTranspose.h"
+#include "Matrices.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace meshloom::library {
+
+/// Real matrices of one size, of which no side is longer than `maxSide`.
+struct MatrixLanes {
+  static constexpr int lanes = 8, maxSide = 8;
+  using Row = LaneVector<double, lanes>;
+
+  int rows, columns;
+  std::array<Row, size_t(maxSide *maxSide)> elements{};
+
+  Row &operator()(int r, int c) { return elements[size_t(r * maxSide + c)]; }
+};
+
+MESHLOOM_LANES_INLINE void setSquareRoots(MatrixLanes::Row &values) {
+#ifdef __clang__
+  values = __builtin_elementwise_sqrt(values);
+#else
+  for (int l = 0; l < MatrixLanes::lanes; ++l)
+    values[l] = std::sqrt(values[l]);
+#endif
+}
+
+/// Returns whether matrices of these sides are computed in lanes.
+template <typename T> constexpr bool isSmall(int64_t rows, int64_t columns) {
+  return !isComplexType<T> && std::max(rows, columns) <= MatrixLanes::maxSide;
+}
+
+/// The offsets of a matrix in each operand, for up to a matrix a lane.
+using LaneOffsets = std::vector<std::vector<int64_t>>;
+
+/// Calls body(offsets of lanes) until it has seen all matrices.
+template <typename Body>
+void forEachLanes(std::span<const LibraryOperand *const> operands,
+                  std::span<const size_t> dims, const Body &body) {
+  LaneOffsets offsets;
+  forEachMatrix(operands, dims, [&](const std::vector<int64_t> &matrix) {
+    offsets.push_back(matrix);
+    if (offsets.size() == MatrixLanes::lanes) {
+      body(offsets);
+      offsets.clear();
+    }
+  });
+  if (!offsets.empty())
+    body(offsets);
+}
+
+/// Puts `matrix` over `divisor` into a lane of `lanes`.
+template <typename T>
+void setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix,
+             double divisor = 1) {
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int c = 0; c < matrix.columns; ++c)
+      lanes(r, c)[lane] = matrix(r, c) / divisor;
+}
+
+/// Puts `matrix` into a lane of `lanes`, divided by the power of two that is
+/// returned, so that no square overflows. One that is not finite is zeros there
+/// and returns a nan.
+template <typename T>
+double setScaledLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
+  if (!matrix.isFinite())
+    return notANumber<double>;
+  double greatest = 0;
+  for (const T &element : matrix.elements)
+    greatest = std::max(greatest, double(std::abs(element)));
+  const double scale = greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
+  setLane(lanes, lane, matrix, scale);
+  return scale;
+}
+
+/// Sets `matrix` to what a lane of `lanes` holds.
+template <typename T>
+void readLane(MatrixLanes &lanes, int lane, Matrix<T> &matrix) {
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int c = 0; c < matrix.columns; ++c)
+      matrix(r, c) = T(lanes(r, c)[lane]);
+}
+
+} // namespace meshloom::library
