@@ -148,18 +148,18 @@ private:
     addNote(loop);
   }
 
-  /// Gives `loop` whole copies of the constants that it captures, so that none
-  /// is gathered.
+  /// Gives `loop` whole copies of the constants that it uses, so that none is
+  /// gathered.
   static void copyConstants(WhileOp loop) {
     OpBuilder builder(loop);
-    for (Value captured : capturedValues(loop)) {
-      Operation *op = captured.getDefiningOp();
+    for (Value used : usedValues(loop)) {
+      Operation *op = used.getDefiningOp();
       if (!op || op->getNumOperands() > 0 || !dtensor::isFreeToMake(op))
         continue;
       Value whole = builder.clone(*op)->getResult(0);
       makeWhole(whole);
-      captured.replaceUsesWithIf(whole, [&](OpOperand &use) {
-        return loop->isProperAncestor(use.getOwner());
+      used.replaceUsesWithIf(whole, [&](OpOperand &use) {
+        return loop->isAncestor(use.getOwner());
       });
     }
   }
