@@ -95,7 +95,9 @@ Cost resultCost(const Candidate &candidate, const Layout &layout,
 
 /// How an op is distributed.
 struct Distribution {
-  Cost cost; ///< of what the rewritten ops exchange
+  /// Of what the rewritten ops exchange, and of the work that they do more
+  /// than the op.
+  Cost cost;
   /// Makes them in front of the op, whose results they replace.
   std::function<void(dtensor::TensorBuilder &)> rewrite;
 };
