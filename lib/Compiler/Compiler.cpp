@@ -299,6 +299,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   PartitionOptions partition;
   partition.machine = options.machine;
   partition.refine = options.refine;
+  partition.wholeLoops = options.refine && (*target)->compilesLoopsWhole();
   partition.singleMoves = options.singleMoves;
   if (options.autoLayout) {
     partition.autoLayout = true;

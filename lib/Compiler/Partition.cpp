@@ -111,6 +111,8 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
 
 void buildExpansionPipeline(mlir::OpPassManager &functions,
                             const PartitionOptions &options) {
+  if (options.wholeLoops && options.machine.getValue().sharedMemory)
+    functions.addPass(createGatherSmallLoops());
   functions.addPass(createDivideSignature());
   InsertRelayoutsOptions insert;
   insert.machine = options.machine;

@@ -13,6 +13,33 @@ namespace meshloom::distribution {
 namespace {
 using Direction = dtensor::ComparisonDirection;
 
+/// How often an op reads or writes as much as its operand takes; a write counts
+/// twice, as it reads the cache line first.
+struct Passes {
+  int64_t whole;  ///< on the whole dim
+  int64_t blocks; ///< of the ops on its blocks, with the copy into blocks
+};
+
+/// Returns the time by which work on blocks takes longer than work on whole
+/// lines, where devices share memory: few workers do all of either. Negative
+/// where blocks keep more workers busy.
+Cost moreWork(const Candidate &candidate, const Cut &cut, Passes passes,
+              const MachineModel &model) {
+  if (!model.sharedMemory)
+    return 0;
+  const Value operand = candidate.op->getOperand(0);
+  int64_t elements = 1;
+  for (int64_t extent : dtensor::globalShape(operand.getType()))
+    elements *= extent;
+  const int64_t bytes = elements * byteWidth(dtypeOf(operand));
+  auto time = [&](int64_t count, int64_t shards) {
+    return model.work(
+        {.totalBytes = count * bytes, .shards = shards, .splittable = false});
+  };
+  const int64_t lines = elements / std::max<int64_t>(1, cut.extents.front());
+  return time(passes.blocks, lines * cut.blocks()) - time(passes.whole, lines);
+}
+
 /// The largest (or smallest) value, then the least index that has it: two
 /// reductions of a result's size, whatever the blocks.
 void distributeArg(dtensor::TensorBuilder &make, Operation *op, ReduceKind kind,
@@ -152,10 +179,13 @@ struct TopKModel
     auto top = cast<dtensor::TopKOp>(op);
     Cut cut(candidate.layout, dtensor::globalShape(top.getOperand().getType()),
             candidate.dim);
-    return Distribution{costOfTopK(top, candidate, model),
-                        [top, cut](dtensor::TensorBuilder &make) {
-                          distributeTopK(make, top, cut);
-                        }};
+    // Blocks are copied and read.
+    return Distribution{
+        costOfTopK(top, candidate, model) +
+            moreWork(candidate, cut, {.whole = 1, .blocks = 3 + 1}, model),
+        [top, cut](dtensor::TensorBuilder &make) {
+          distributeTopK(make, top, cut);
+        }};
   }
 };
 
@@ -218,10 +248,18 @@ struct CumulativeModel
     totals.add(cut.cutLayout(layout, false), cut.gathered(layout, false),
                cut.cutShape(shape, std::nullopt),
                byteWidth(type) < 4 ? DType::F32 : type, model);
-    return Distribution{totals.total() + resultCost(candidate, layout, model),
-                        [cumulative, cut](dtensor::TensorBuilder &make) {
-                          distributeCumulative(make, cumulative, cut);
-                        }};
+    // Blocks are copied, accumulated and reduced; then offsets are added. An
+    // element of a line of floats takes as long as ten reads.
+    const bool isFloat =
+        isa<FloatType>(dtensor::elementTypeOf(operand.getType()));
+    const int64_t running = isFloat ? 10 : 3;
+    return Distribution{
+        totals.total() + resultCost(candidate, layout, model) +
+            moreWork(candidate, cut,
+                     {.whole = running, .blocks = 3 + running + 1 + 4}, model),
+        [cumulative, cut](dtensor::TensorBuilder &make) {
+          distributeCumulative(make, cumulative, cut);
+        }};
   }
 };
 } // namespace

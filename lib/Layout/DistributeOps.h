@@ -95,7 +95,9 @@ Cost resultCost(const Candidate &candidate, const Layout &layout,
 
 /// How an op is distributed.
 struct Distribution {
-  Cost cost; ///< of what the rewritten ops exchange
+  /// The exchanges of the rewritten ops, and the time by which their work takes
+  /// longer than the op's.
+  Cost cost;
   /// Makes them in front of the op, whose results they replace.
   std::function<void(dtensor::TensorBuilder &)> rewrite;
 };

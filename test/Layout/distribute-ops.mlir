@@ -1,6 +1,7 @@
 // Ops that need a dim whole work on its blocks where that sends less.
 // RUN: mesh-opt %s --dtensor-distribute-ops=machine=ring --split-input-file | FileCheck %s
 // RUN: mesh-opt %s --dtensor-partition=machine=ring --split-input-file | FileCheck %s --check-prefix=SPMD
+// RUN: mesh-opt %s --dtensor-distribute-ops=machine=shared-memory --split-input-file | FileCheck %s --check-prefix=SHARED
 
 #mesh = #dtensor.mesh<x = 4>
 #columns = #dtensor.layout<#mesh, [*, x]>
@@ -91,4 +92,28 @@ func.func @cumulative_whole(%x: tensor<66xf32, #cut>) -> tensor<66xf32, #full> {
 func.func @top_k(%x: tensor<66xf32, #cut>) -> (tensor<3xf32>, tensor<3xi32>) {
   %0, %1 = dtensor.top_k %x k 3 : tensor<66xf32, #cut> -> tensor<3xf32>, tensor<3xi32>
   return %0, %1 : tensor<3xf32>, tensor<3xi32>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 8>
+#cut = #dtensor.layout<#mesh, [x]>
+#rows = #dtensor.layout<#mesh, [x, *]>
+
+// Two cores of shared memory are as fast on whole lines, unless there is one
+// line and its elements take long.
+// CHECK-LABEL: func.func @on_two_cores
+// CHECK-NOT: dim 0 : tensor<1000000x
+// SHARED-LABEL: func.func @on_two_cores
+// SHARED: dtensor.cumulative sum %{{.*}} dim 0 : tensor<1000000xi32
+// SHARED: dtensor.cumulative sum %{{.*}} dim 0 : tensor<1000x1000xf32
+// SHARED: dtensor.top_k %{{.*}} k 9 : tensor<1000000xi32
+// SHARED: dtensor.cumulative sum %{{.*}} dim 1 : tensor<8x125000xf32
+func.func @on_two_cores(%a: tensor<1000000xi32, #cut>, %b: tensor<1000x1000xf32, #rows>, %c: tensor<1000000xf32, #cut>)
+    -> (tensor<1000000xi32, #cut>, tensor<1000x1000xf32, #rows>, tensor<9xi32>, tensor<9xi32>, tensor<1000000xf32, #cut>) {
+  %0 = dtensor.cumulative sum %a dim 0 : tensor<1000000xi32, #cut>
+  %1 = dtensor.cumulative sum %b dim 0 : tensor<1000x1000xf32, #rows>
+  %2, %3 = dtensor.top_k %a k 9 : tensor<1000000xi32, #cut> -> tensor<9xi32>, tensor<9xi32>
+  %4 = dtensor.cumulative sum %c dim 0 : tensor<1000000xf32, #cut>
+  return %0, %1, %2, %3, %4 : tensor<1000000xi32, #cut>, tensor<1000x1000xf32, #rows>, tensor<9xi32>, tensor<9xi32>, tensor<1000000xf32, #cut>
 }

@@ -55,6 +55,12 @@ struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
       *this, "mesh",
       llvm::cl::desc("with auto-layout, the mesh of a program that names none, "
                      "as in x=2,y=4, or a number of devices")};
+  Option<bool> wholeLoops{
+      *this, "whole-loops",
+      llvm::cl::desc(
+          "where devices share memory, have the values of loops that "
+          "do little work whole (--dtensor-gather-small-loops)"),
+      llvm::cl::init(false)};
   Option<int64_t> combineBytes{
       *this, "combine-bytes",
       llvm::cl::desc("bytes that a combined collective may have on a device; "

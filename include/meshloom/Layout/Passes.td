@@ -302,6 +302,33 @@ def RefineLayouts : Pass<"dtensor-refine-layouts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def GatherSmallLoops : Pass<"dtensor-gather-small-loops", "::mlir::func::FuncOp"> {
+  let summary = "Have all values of small loops whole on every device";
+  let description = [{
+    A loop is small where a turn of it, and of each loop inside it, takes less
+    time on one core than it takes to start the steps of several devices. The
+    values in an outermost such loop become whole, also those that the user laid
+    out. `--dtensor-insert-relayouts` then gathers inits and captured values in
+    front of the loop; in memory that devices share, a gather is a view. Behind
+    the loop, a relayout brings each result to the layout that it had.
+
+    compile() runs the pass for targets that compile such a loop as one function
+    (virtual CPUs), and for devices that share memory.
+
+    ```mlir
+    %0 = dtensor.while (%a) : (tensor<8xf32, #rows>) -> tensor<8xf32, #rows> cond {
+    ^bb0(%u: tensor<8xf32, #rows>):
+      ...
+    // becomes
+    %1 = dtensor.while (%a) : (tensor<8xf32, #rows>) -> tensor<8xf32, #full> cond {
+    ^bb0(%u: tensor<8xf32, #full>):
+      ...
+    %0 = dtensor.relayout %1 : (tensor<8xf32, #full>) -> tensor<8xf32, #rows>
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 def InsertRelayouts : Pass<"dtensor-insert-relayouts", "::mlir::func::FuncOp"> {
   let summary = "Make operands agree with how their op runs";
   let description = [{

@@ -50,6 +50,9 @@ public:
   /// Adds what runs on the function after partitioning, with the target's own
   /// policy of what goes into one kernel.
   virtual void addPasses(mlir::OpPassManager &functions) const = 0;
+  /// Returns whether those passes make one step of a loop whose turns do little
+  /// work, where every device has its values whole.
+  virtual bool compilesLoopsWhole() const { return false; }
   /// `function`, alone in its module, has gone through those passes. Fails with
   /// diagnostics at ops that the target cannot express, or with an Error that
   /// says all where there is no op to point at.

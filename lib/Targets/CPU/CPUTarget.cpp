@@ -100,6 +100,8 @@ public:
     functions.addPass(createFormKernels(policy()));
   }
 
+  bool compilesLoopsWhole() const override { return policy().wholeLoops; }
+
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
                                    const EmitOptions &options,
                                    CodeAhead *ahead) const override {

@@ -17,6 +17,7 @@
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/ControlFlow/SmallLoops.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "mlir/IR/AffineExpr.h"
@@ -29,13 +30,6 @@ using spmd::LibraryCallOp;
 
 namespace {
 
-/// Simple instructions, each for one element, that one core does in about 2 us
-/// where it does eight at a time: starting one step takes half as long, or more
-/// where cores wait for each other. So it is also the most that two steps of a
-/// turn may do in the mean.
-constexpr int64_t mostWork = int64_t(1) << 16;
-/// The most of products, with which other cores can help.
-constexpr int64_t mostProductWork = int64_t(1) << 19;
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
 /// the loop.
 constexpr int64_t mostBytes = int64_t(1) << 18;
@@ -59,8 +53,9 @@ class Turn {
 public:
   /// Returns whether the loop can be compiled whole.
   bool takes(WhileOp loop) {
-    return add(loop) && work <= mostWork * std::max<int64_t>(1, steps / 2) &&
-           productWork <= mostProductWork && bytes <= mostBytes;
+    return add(loop) &&
+           work <= mostLoopFlops * std::max<int64_t>(1, steps / 2) &&
+           productWork <= mostLoopProducts / 2 && bytes <= mostBytes;
   }
 
 private:
@@ -392,7 +387,7 @@ void formLoopCall(WhileOp loop) {
       SmallVector<bool>(count, true), b.getArrayAttr(noRanges),
       b.getArrayAttr(maps), SmallVector<int32_t>(loop.getNumResults(), -1),
       DictionaryAttr(), b.getDenseI32ArrayAttr(overwritable),
-      /*flops=*/mostWork);
+      /*flops=*/mostLoopFlops);
   call->setAttr("ops", b.getStringAttr("while"));
   loop.replaceAllUsesWith(call.getOutputs());
   loop->remove();

@@ -150,19 +150,25 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
     return graph.buffers[access.buffer].bytesPerCopy() > largest / small;
   };
   enum Quality : uint8_t { Good, FewChunks, ShortRows };
+  auto isInnermost = [&](unsigned l) {
+    return std::ranges::any_of(work.accesses, [&](const Access &access) {
+      return ((access.writes && isLarge(access)) || isProduct) &&
+             access.dims.size() > 1 && access.dims.back().dependsOn(l);
+    });
+  };
   auto quality = [&](unsigned l) {
-    bool innermost = false;
-    for (const Access &access : work.accesses)
-      if (((access.writes && isLarge(access)) || isProduct) &&
-          !access.dims.empty())
-        for (auto [loop, coefficient] : access.dims.back().terms)
-          innermost |= loop == l && access.dims.size() > 1;
-    if (innermost && (isProduct || work.extents[l] < SHORT_ROW * chunks))
+    if (isInnermost(l) && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
     return work.extents[l] < chunks || isAnew(l) ? FewChunks : Good;
   };
+  // A chunk that has a part of each page waits for memory: the processor reads
+  // ahead inside of pages.
+  auto hasPartsOfPages = [&](unsigned l) {
+    constexpr int64_t pageElements = 1024;
+    return isInnermost(l) && work.extents[l] < pageElements * chunks;
+  };
   auto rank = [&](unsigned l) {
-    return std::tuple(quality(l), loops[l].axes.empty(), l);
+    return std::tuple(quality(l), hasPartsOfPages(l), loops[l].axes.empty(), l);
   };
   std::sort(work.candidates.begin(), work.candidates.end(),
             [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
