@@ -27,6 +27,8 @@ constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
 constexpr const char *ncclVariable = "MESHLOOM_NCCL";
 constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
 constexpr const char *fourierVariable = "MESHLOOM_CUFFT";
+constexpr const char *solverVariable = "MESHLOOM_CUSOLVER";
+constexpr const char *triangularVariable = "MESHLOOM_CUBLAS";
 constexpr std::string_view systemDriver = "libcuda.so.1";
 /// Instead of a library's path: kernels or the host do its work.
 constexpr std::string_view noLibrary = "none";
@@ -66,7 +68,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
       text,
       "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
       "graphs=N, exchange=host|peer|nccl, driver=PATH, nccl=PATH, "
-      "cublaslt=PATH and cufft=PATH",
+      "cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
@@ -81,10 +83,14 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
           options.exchange = *value;
           return true;
         }
-        if ((name == "cublaslt" || name == "cufft") && value &&
-            !value->empty()) {
-          (name == "cublaslt" ? options.libraries.blas
-                              : options.libraries.fourier) = *value;
+        std::optional<std::string> *library =
+            name == "cublaslt"   ? &options.libraries.blas
+            : name == "cufft"    ? &options.libraries.fourier
+            : name == "cusolver" ? &options.libraries.solver
+            : name == "cublas"   ? &options.libraries.triangular
+                                 : nullptr;
+        if (library && value && !value->empty()) {
+          *library = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
@@ -109,6 +115,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   }
   completePath(options.libraries.blas, blasVariable, options);
   completePath(options.libraries.fourier, fourierVariable, options);
+  completePath(options.libraries.solver, solverVariable, options);
+  completePath(options.libraries.triangular, triangularVariable, options);
   return options;
 }
 
