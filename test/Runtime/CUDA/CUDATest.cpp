@@ -374,7 +374,7 @@ TEST_F(CUDATest, NoSuchGPU) {
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(
       failure(",cards=2"),
-      "the platform cuda takes card=N, logical-gpus=N, "
+      "the platform cuda takes card=N, logical-gpus=N, private-memories, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
       "nccl=PATH, cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH "
       "after its name, separated by commas, got "
