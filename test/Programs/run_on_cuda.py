@@ -3,11 +3,11 @@
 against the reference interpreter.
 
   python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT STAND_IN_CUFFT
-                        [name ...]
+                        STAND_IN_CUSOLVER STAND_IN_CUBLAS [name ...]
 
-Work is done in another legal order for each program. Programs that have products run once more,
-with cuBLASLt, those that have Fourier transforms with cuFFT, and some programs also on four cards,
-which exchange values by NCCL or by copies from each other. Exit code 0 when every result is right.
+Work is done in another legal order for each program. Programs with work for NVIDIA's other
+libraries run once more, with these, and some programs also on four cards, which exchange values by
+NCCL or by copies from each other. Exit code 0 when every result is right.
 """
 import os
 import sys
@@ -19,14 +19,19 @@ from run_on_plugin import FOLDER, failures
 EXCHANGING = {"relayouts": "nccl", "partial_values": "peer", "mlp_two_axes": "nccl",
               "reductions_uneven": "nccl", "megatron_mlp": "peer"}
 
+# Ops of which a library does at least a part.
+OF_LIBRARIES = ["dot_general", "fft", "cholesky", "triangular_solve", "geqrf", "eigh", "svd"]
+
 # Sorting the 20,011 updates of each of its scatters takes the stand-in more than a minute;
 # scatter_blocks and scatter_types have the same kernels.
 TOO_LARGE = {"scatter_parts"}
 
 
 def main():
-    tool, driver, nccl, blas, fourier = sys.argv[1:6]
-    names = sys.argv[6:]
+    tool, driver, nccl = sys.argv[1:4]
+    libraries = "".join(f",{option}={path}" for option, path in
+                        zip(("cublaslt", "cufft", "cusolver", "cublas"), sys.argv[4:8]))
+    names = sys.argv[8:]
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     for seed, name in enumerate(programs):
@@ -39,10 +44,8 @@ def main():
             continue
         os.environ["MESHLOOM_STANDIN"] = f"seed={seed}"
         found = failures(tool, path, f"cuda:driver={driver}")
-        if "dot_general" in text:
-            found += failures(tool, path, f"cuda:driver={driver},cublaslt={blas}")
-        if "dtensor.fft" in text:
-            found += failures(tool, path, f"cuda:driver={driver},cufft={fourier}")
+        if any(f"dtensor.{op} " in text for op in OF_LIBRARIES):
+            found += failures(tool, path, f"cuda:driver={driver}{libraries}")
         if name in EXCHANGING:
             os.environ["MESHLOOM_STANDIN"] = f"gpus=4,seed={seed}"
             found += failures(tool, path, f"cuda:driver={driver},nccl={nccl},logical-gpus=2,"

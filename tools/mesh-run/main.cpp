@@ -59,19 +59,24 @@ struct Measured {
 /// The platform that --platform names, with the options that have flags of
 /// their own.
 Result<std::shared_ptr<Platform>> platformOf(const Options &options) {
+  const std::string &name = options.platform;
+  if (const bool hasOptions = name.starts_with("cuda:");
+      options.privateMemories && !options.workers &&
+      (name == "cuda" || hasOptions))
+    return platform(
+        fmt::format("{}{}private-memories", name, hasOptions ? "," : ":"));
   std::vector<std::string> flags;
   if (options.workers)
     flags.push_back(fmt::format("workers={}", options.workers));
   if (options.privateMemories)
     flags.emplace_back("private-memories");
   if (flags.empty())
-    return platform(options.platform);
-  if (options.platform != Options().platform)
-    return Error(fmt::format("--private-memories and --workers are for the "
-                             "platform {}, not for '{}'",
-                             Options().platform, options.platform));
-  return platform(
-      fmt::format("{}:{}", options.platform, fmt::join(flags, ",")));
+    return platform(name);
+  if (name != Options().platform)
+    return Error(fmt::format("--workers is for the platform {}, and "
+                             "--private-memories for {} and cuda, not for '{}'",
+                             Options().platform, Options().platform, name));
+  return platform(fmt::format("{}:{}", name, fmt::join(flags, ",")));
 }
 
 /// `processes`: those that run the program; each has a part of the devices.

@@ -30,6 +30,7 @@ KernelPolicy policy() {
   policy.wholeLoops = false;
   // A host node would take the whole arrays to the host and back.
   policy.picksElements = true;
+  policy.callsSolver = true;
   return policy;
 }
 

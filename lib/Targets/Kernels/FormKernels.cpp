@@ -16,6 +16,7 @@
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
 #include "ScatterIntoSums.h"
+#include "SolverCalls.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -447,6 +448,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       combineSlices(*block, inMemory);
       if (policy.picksElements)
         pickElements(*block);
+      if (policy.callsSolver)
+        callSolver(*block);
       scatterIntoSums(*block);
       readJoinedInPlace(*block, policy);
       splitReshapes(*block, inMemory);

@@ -6,6 +6,24 @@
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
+Value ShapedBuilder::number(Type element, double value) {
+  const auto type = cast<RankedTensorType>(of(element));
+  auto partOf = [&](double number) {
+    llvm::APFloat part(number);
+    bool loses = false;
+    part.convert(cast<mlir::FloatType>(partTypeOf(type)).getFloatSemantics(),
+                 llvm::APFloat::rmNearestTiesToEven, &loses);
+    return part;
+  };
+  const auto attribute =
+      isa<mlir::ComplexType>(element)
+          ? DenseElementsAttr::get(
+                undecided(type),
+                std::complex<llvm::APFloat>(partOf(value), partOf(0)))
+          : DenseElementsAttr::get(undecided(type), partOf(value));
+  return b.create<ConstantOp>(loc, type, attribute);
+}
+
 Value ShapedBuilder::combine(ReduceKind kind, Value a, Value other) {
   const Type type = a.getType();
   switch (kind) {

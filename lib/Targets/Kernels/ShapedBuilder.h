@@ -22,6 +22,8 @@ public:
         DenseElementsAttr::get(undecided(type),
                                b.getIntegerAttr(element, number)));
   }
+  /// The same number everywhere, which may be complex.
+  Value number(Type element, double value);
   Value broadcast(Value scalar) {
     return b.create<BroadcastInDimOp>(loc, of(elementTypeOf(scalar.getType())),
                                       scalar, ArrayRef<int64_t>());

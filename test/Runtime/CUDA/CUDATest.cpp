@@ -179,6 +179,49 @@ TEST_F(CUDATest, FourierTransformsAreThoseOfTheLibrary) {
   }
 }
 
+/// Decompositions of two matrices, and systems that one has solved.
+constexpr const char *decompositionsText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+func.func @main(%a: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>) {
+  %l = dtensor.cholesky %a {lower} : tensor<2x4x4xf32>
+  %x = dtensor.triangular_solve %l, %a {left_side, lower} : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %qr, %taus = dtensor.geqrf %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
+  %q = dtensor.householder_product %qr, %taus : (tensor<2x4x4xf32>, tensor<2x4xf32>) -> tensor<2x4x4xf32>
+  %v, %e = dtensor.eigh %a {lower} : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
+  %u, %s, %vh = dtensor.svd %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>)
+  return %x, %q, %v, %s : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>
+}
+)";
+
+// The host has nothing to do where the libraries are. Their calls, which may
+// wait for the card, are between graphs of what is around them.
+TEST_F(CUDATest, DecompositionsAreThoseOfTheLibraries) {
+  begin("order=last");
+  auto client =
+      clientOf(platformName(fmt::format(",cusolver={},cublas={}",
+                                        MESHLOOM_STANDIN_SOLVER_PATH,
+                                        MESHLOOM_STANDIN_TRIANGULAR_PATH)),
+               2);
+  ASSERT_TRUE(client) << client.error().message();
+  auto executable = (*client)->load(compileFor("cuda", decompositionsText));
+  ASSERT_TRUE(executable) << executable.error().message();
+  const std::vector<float> values = counting(32, 1);
+  auto array =
+      Array::fromHost(*client, (*executable)->signature().arguments[0].type,
+                      {reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(float)})
+          .value_or_throw();
+  auto results = (*executable)->execute({array});
+  ASSERT_TRUE(results) << results.error().message();
+  (void)results->front().toHost();
+  for (const char *function :
+       {"cusolverDnXpotrf", "cublasStrsm", "cusolverDnXgeqrf",
+        "cusolverDnSorgqr", "cusolverDnXsyevd", "cusolverDnXgesvd"})
+    EXPECT_EQ(standInCalls(function), 2) << function;
+  EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
+  EXPECT_STREQ(standInFault(), "");
+}
+
 TEST_F(CUDATest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
   begin();
   EXPECT_THAT(clientOf(platformName(",cufft=/nowhere/libcufft.so"), 2)
@@ -331,10 +374,10 @@ TEST_F(CUDATest, NoSuchGPU) {
 TEST_F(CUDATest, UnknownOptionsAreRefused) {
   EXPECT_EQ(
       failure(",cards=2"),
-      "the platform cuda takes card=N, logical-gpus=N, "
+      "the platform cuda takes card=N, logical-gpus=N, private-memories, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
-      "nccl=PATH, cublaslt=PATH and cufft=PATH after its name, separated by "
-      "commas, got "
+      "nccl=PATH, cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH "
+      "after its name, separated by commas, got "
       "'cards=2'");
 }
 

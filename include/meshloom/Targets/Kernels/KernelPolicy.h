@@ -31,6 +31,8 @@ struct KernelPolicy {
   /// Says whether kernels compute all gathers, and slices and updates at
   /// run-time indices, element by element; else the library copies pieces.
   bool picksElements = false;
+  /// Says whether a solver for the device computes decompositions.
+  bool callsSolver = false;
   /// Says whether a loop that touches little data in a turn becomes one step,
   /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;

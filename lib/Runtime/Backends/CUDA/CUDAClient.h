@@ -21,7 +21,9 @@ public:
              std::shared_ptr<CardLink> link = nullptr);
   std::string_view platform() const override { return "cuda"; }
   std::span<const Device> devices() const override { return deviceList; }
-  int64_t bytesInUse() const override { return card->bytesInUse(); }
+  int64_t bytesInUse() const override {
+    return countsCard ? card->bytesInUse() : 0;
+  }
 
   using PlanClient::allocate;
   Result<plan::Block> allocate(size_t, int64_t bytes) override {
@@ -46,6 +48,7 @@ public:
   const std::shared_ptr<Card> card;
   const std::shared_ptr<CardLink> link;
   const int64_t graphsFrom;
+  bool countsCard = true; ///< else a client beside it counts the card's memory
 
 protected:
   Result<std::shared_ptr<Executable>>

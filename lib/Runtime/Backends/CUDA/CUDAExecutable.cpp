@@ -149,8 +149,7 @@ Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {
   for (Segment &segment : segments) {
     const size_t count = segment.end - segment.begin;
     if (!run.times && gpus.graphsFrom > 0 &&
-        int64_t(count) >= gpus.graphsFrom &&
-        !calls[segment.begin].work->isExchange()) {
+        int64_t(count) >= gpus.graphsFrom && !calls[segment.begin].isAlone()) {
       if (Status ok = enqueueGraph(segment, frame, run); !ok) {
         segment.recorded = nullptr; // the next run begins anew
         return ok;

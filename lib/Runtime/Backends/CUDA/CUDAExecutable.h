@@ -48,6 +48,13 @@ struct Call {
   };
   std::vector<Staged> staged;
   bool hasHostNode() const { return onHost || !nonFinite.empty(); }
+  /// Returns whether no graph can have the call.
+  bool isAlone() const {
+    return work->isExchange() ||
+           !std::ranges::all_of(
+               libraryWork, &LibraryWork::isCapturable,
+               [](const auto &part) -> const LibraryWork & { return *part; });
+  }
 };
 
 class CUDAExecutable : public plan::StraightExecutable {
@@ -92,7 +99,7 @@ private:
     std::shared_ptr<const plan::PlanExecutable> owner;
   };
 
-  /// Calls that are a graph, or one exchange.
+  /// Calls that are a graph, or one call that is alone.
   struct Segment {
     size_t begin, end;
     std::unique_ptr<Graph> recorded; ///< null: not yet
@@ -124,6 +131,10 @@ private:
                                  const Part &part) const;
   LibraryWorkOrError planTransform(const Call &call, const KernelStep &step,
                                    const Part &part) const;
+  LibraryWorkOrError planDecomposition(const Call &call, const KernelStep &step,
+                                       const Part &part) const;
+  LibraryWorkOrError planTriangular(const Call &call, const KernelStep &step,
+                                    const Part &part) const;
   Error ofCard(const Error &error) const {
     return error.withMessage(card->description() + ": " + error.message());
   }

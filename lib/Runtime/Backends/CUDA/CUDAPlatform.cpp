@@ -27,6 +27,8 @@ constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
 constexpr const char *ncclVariable = "MESHLOOM_NCCL";
 constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
 constexpr const char *fourierVariable = "MESHLOOM_CUFFT";
+constexpr const char *solverVariable = "MESHLOOM_CUSOLVER";
+constexpr const char *triangularVariable = "MESHLOOM_CUBLAS";
 constexpr std::string_view systemDriver = "libcuda.so.1";
 /// Instead of a library's path: kernels or the host do its work.
 constexpr std::string_view noLibrary = "none";
@@ -37,6 +39,8 @@ struct PlatformOptions {
   int64_t graphsFrom = 3; ///< fewer launches take no longer by themselves
   /// The logical GPUs that each card is; 0: nobody has said it.
   int64_t logicalGPUs = 0;
+  /// Logical GPUs exchange data as cards do.
+  bool privateMemories = false;
   /// How cards exchange data: "host", "peer" or "nccl"; empty: by NCCL where it
   /// is there, else as directly as they can.
   std::string exchange;
@@ -64,10 +68,13 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   PlatformOptions options;
   Status read = readPlatformOptions(
       text,
-      "the platform cuda takes card=N, logical-gpus=N, memory-limit=BYTES, "
-      "graphs=N, exchange=host|peer|nccl, driver=PATH, nccl=PATH, "
-      "cublaslt=PATH and cufft=PATH",
+      "the platform cuda takes card=N, logical-gpus=N, private-memories, "
+      "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
+      "nccl=PATH, "
+      "cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
+        if (name == "private-memories" && !value)
+          return options.privateMemories = true;
         if (name == "driver" && value && !value->empty()) {
           options.driver = *value;
           return true;
@@ -81,10 +88,14 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
           options.exchange = *value;
           return true;
         }
-        if ((name == "cublaslt" || name == "cufft") && value &&
-            !value->empty()) {
-          (name == "cublaslt" ? options.libraries.blas
-                              : options.libraries.fourier) = *value;
+        std::optional<std::string> *library =
+            name == "cublaslt"   ? &options.libraries.blas
+            : name == "cufft"    ? &options.libraries.fourier
+            : name == "cusolver" ? &options.libraries.solver
+            : name == "cublas"   ? &options.libraries.triangular
+                                 : nullptr;
+        if (library && value && !value->empty()) {
+          *library = *value;
           return true;
         }
         int64_t *number = name == "card"           ? &options.card
@@ -96,6 +107,10 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
       });
   if (!read)
     return read.error();
+  if (options.privateMemories && options.exchange == "nccl")
+    return Error("NCCL takes one member of a group on each card, and with "
+                 "private-memories each logical GPU is one: use the option "
+                 "exchange=peer or exchange=host of the platform cuda");
   if (options.driver.empty()) {
     const char *path = std::getenv(driverVariable);
     options.driver = path && *path ? path : systemDriver;
@@ -109,6 +124,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
   }
   completePath(options.libraries.blas, blasVariable, options);
   completePath(options.libraries.fourier, fourierVariable, options);
+  completePath(options.libraries.solver, solverVariable, options);
+  completePath(options.libraries.triangular, triangularVariable, options);
   return options;
 }
 
@@ -280,10 +297,16 @@ Cards::client(const std::vector<int64_t> &logical,
   Result<std::vector<int>> owners = cardsOf(logical);
   if (!owners)
     return owners.error();
+  if (processes && options.privateMemories)
+    return Error("logical GPUs with private memories are those of one process, "
+                 "and this program has several: leave the option "
+                 "private-memories of the platform cuda out");
+  // With private memories each of them is a member, like a card.
   std::vector<int> used = *owners;
-  used.erase(std::unique(used.begin(), used.end()), used.end());
+  if (!options.privateMemories)
+    used.erase(std::unique(used.begin(), used.end()), used.end());
   const size_t perCard = logical.size() / used.size();
-  for (size_t i = 0; i < logical.size(); ++i)
+  for (size_t i = 0; i < logical.size() && !options.privateMemories; ++i)
     if (perCard * used.size() != logical.size() ||
         (*owners)[i] != used[i / perCard] ||
         std::ranges::count(used, used[i / perCard]) > 1)
@@ -305,7 +328,8 @@ Cards::client(const std::vector<int64_t> &logical,
 }
 
 Result<const NCCL *> Cards::nccl() const {
-  if (options.exchange == "host" || options.exchange == "peer")
+  if (options.exchange == "host" || options.exchange == "peer" ||
+      options.privateMemories)
     return nullptr;
   const bool isWanted = options.exchange == "nccl";
   if (options.nccl.empty())
@@ -378,7 +402,7 @@ Cards::links(std::span<const std::shared_ptr<Card>> used,
   return links;
 }
 
-/// Each card counts its own devices from 0.
+/// Each member counts its own devices from 0.
 Result<std::shared_ptr<Client>> Cards::join(std::span<const int> used,
                                             int64_t perCard,
                                             std::shared_ptr<Client> alone) {
@@ -399,10 +423,16 @@ Result<std::shared_ptr<Client>> Cards::join(std::span<const int> used,
     return linked.error();
   std::vector<std::shared_ptr<Client>> clients;
   clients.reserve(used.size());
-  for (size_t i = 0; i < used.size(); ++i)
-    clients.push_back(
+  for (size_t i = 0; i < used.size(); ++i) {
+    auto client =
         std::make_shared<CUDAClient>(opened[i], inCard, options.graphsFrom,
-                                     messages[i], std::move((*linked)[i])));
+                                     messages[i], std::move((*linked)[i]));
+    // `alone` is on the first card.
+    client->countsCard =
+        std::ranges::count(used.begin(), used.begin() + i + 1, used[i]) == 1 &&
+        used[i] != used.front();
+    clients.push_back(std::move(client));
+  }
   return plan::joinProcesses(std::move(clients), std::move(alone));
 }
 

@@ -412,6 +412,8 @@ Status Card::copyFromPeer(char *to, const char *from, ContextHandle peer,
                           int64_t bytes) {
   if (bytes == 0)
     return Success();
+  if (peer == context)
+    return copy(to, from, bytes);
   if (Status ok = enter(); !ok)
     return ok;
   return check(driver.cuMemcpyPeerAsync(pointerTo(to), context, pointerTo(from),

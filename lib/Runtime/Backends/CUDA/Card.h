@@ -99,7 +99,8 @@ public:
   /// Work that is asked for later begins when work before a mark of any card
   /// has been done.
   Status waitInStream(EventHandle mark);
-  /// Copies from memory of the card that `peer` is the context of.
+  /// Copies from memory of the card that `peer` is the context of, which may be
+  /// this one.
   Status copyFromPeer(char *to, const char *from, ContextHandle peer,
                       int64_t bytes);
   /// Lets another card of the process copy from the memory of this one. Fails

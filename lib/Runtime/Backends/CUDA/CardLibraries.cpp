@@ -15,20 +15,35 @@ Result<const Library *> CardLibraries::find(std::optional<std::string> &path) {
   return nullptr;
 }
 
-LibraryWorkOrError CardLibraries::plan(const MatrixProduct &product) {
+template <typename Library, typename Use, typename Work>
+LibraryWorkOrError CardLibraries::planBy(std::optional<std::string> &path,
+                                         std::unique_ptr<Use> &use,
+                                         const Work &work) {
   std::lock_guard lock(mutex);
-  if (!blas) {
-    const auto library = find<BlasLibrary>(paths.blas);
+  if (!use) {
+    const auto library = find<Library>(path);
     if (!library)
       return library.error();
     if (!*library)
       return noLibraryWork();
-    Result<std::unique_ptr<Blas>> created = Blas::create(**library);
+    Result<std::unique_ptr<Use>> created = Use::create(**library);
     if (!created)
       return created.error();
-    blas = std::move(*created);
+    use = std::move(*created);
   }
-  return blas->plan(product);
+  return use->plan(work);
+}
+
+LibraryWorkOrError CardLibraries::plan(const MatrixProduct &product) {
+  return planBy<BlasLibrary>(paths.blas, blas, product);
+}
+
+LibraryWorkOrError CardLibraries::plan(const Decomposition &decomposition) {
+  return planBy<SolverLibrary>(paths.solver, solver, decomposition);
+}
+
+LibraryWorkOrError CardLibraries::plan(const TriangularSystems &systems) {
+  return planBy<TriangularLibrary>(paths.triangular, triangular, systems);
 }
 
 LibraryWorkOrError CardLibraries::plan(Card &card, const FourierLines &lines) {

@@ -5,6 +5,8 @@
 
 #include "Blas.h"
 #include "Fourier.h"
+#include "Solver.h"
+#include "TriangularSolver.h"
 
 #include <optional>
 
@@ -13,7 +15,7 @@ namespace meshloom::cuda {
 /// The path of each library: empty, it is the system's, if there is one;
 /// nothing, it is not to be used.
 struct LibraryPaths {
-  std::optional<std::string> blas, fourier;
+  std::optional<std::string> blas, fourier, solver, triangular;
 };
 
 /// The card is the one that the calling thread speaks of. Functions fail where
@@ -27,15 +29,26 @@ public:
   LibraryWorkOrError plan(const MatrixProduct &product);
   /// How cuFFT transforms these lines. `card` outlives the work.
   LibraryWorkOrError plan(Card &card, const FourierLines &lines);
+  /// How cuSOLVER decomposes these matrices.
+  LibraryWorkOrError plan(const Decomposition &decomposition);
+  /// How cuBLAS solves these systems.
+  LibraryWorkOrError plan(const TriangularSystems &systems);
 
 private:
   /// Null: the library is not to be used, or the system has none.
   template <typename Library>
   Result<const Library *> find(std::optional<std::string> &path);
+  /// The plan of a library that has a state on the card, `use`, which is null
+  /// where nobody has asked for it.
+  template <typename Library, typename Use, typename Work>
+  LibraryWorkOrError planBy(std::optional<std::string> &path,
+                            std::unique_ptr<Use> &use, const Work &work);
 
   std::mutex mutex; ///< of what is below
   LibraryPaths paths;
-  std::unique_ptr<Blas> blas; ///< null: nobody has asked for it
+  std::unique_ptr<Blas> blas;
+  std::unique_ptr<Solver> solver;
+  std::unique_ptr<TriangularSolver> triangular;
 };
 
 } // namespace meshloom::cuda

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls that libraries of NVIDIA's compute: products by cuBLASLt, and Fourier
-// transforms by cuFFT.
+// Calls that libraries of NVIDIA's compute: products by cuBLASLt, Fourier
+// transforms by cuFFT, decompositions by cuSOLVER, and triangular systems by
+// cuBLAS.
 #include "CUDAExecutable.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <tuple>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -32,6 +35,12 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
   return product ? card->libraries().plan(*product) : noLibraryWork();
 }
 
+/// The loop of a dim; nothing where the dim has one element.
+static std::optional<unsigned> loopOf(const Operand &operand, size_t dim) {
+  const auto &terms = operand.dims[dim].terms;
+  return terms.empty() ? std::nullopt : std::optional(terms[0].first);
+}
+
 LibraryWorkOrError CUDAExecutable::planTransform(const Call &call,
                                                  const KernelStep &step,
                                                  const Part &part) const {
@@ -44,11 +53,6 @@ LibraryWorkOrError CUDAExecutable::planTransform(const Call &call,
   lines.result = call.elements.size() - 1;
   lines.fromOffset = part.offsets[0];
   lines.toOffset = part.offsets[lines.result];
-  // Dims without a loop have one element.
-  auto loopOf = [&](const Operand &operand, size_t dim) {
-    const auto &terms = operand.dims[dim].terms;
-    return terms.empty() ? std::nullopt : std::optional(terms[0].first);
-  };
   for (size_t dim = 0; dim < kind->rank; ++dim) {
     const auto from = loopOf(step.inputs[0], dim),
                to = loopOf(step.outputs[0], dim);
@@ -65,14 +69,171 @@ LibraryWorkOrError CUDAExecutable::planTransform(const Call &call,
   return card->libraries().plan(*card, lines);
 }
 
+/// The functions of Targets/Kernels/SolverCalls.
+static std::optional<Decomposition::Function>
+decompositionNamed(std::string_view name) {
+  using Function = Decomposition::Function;
+  constexpr std::array names{
+      std::pair("solver_cholesky", Function::Cholesky),
+      std::pair("solver_geqrf", Function::Qr),
+      std::pair("solver_householder_product", Function::Reflections),
+      std::pair("solver_eigh", Function::Eigen),
+      std::pair("solver_svd", Function::Svd)};
+  for (auto [functionName, function] : names)
+    if (name == functionName)
+      return function;
+  return std::nullopt;
+}
+
+/// Returns whether the matrices or vectors of an operand lie without gaps,
+/// behind `batchRank` dims.
+static bool isDense(const Operand &operand, const AccessElements &elements,
+                    std::span<const int64_t> extents, size_t batchRank) {
+  int64_t stride = 1;
+  for (size_t dim = operand.dims.size(); dim-- > batchRank;)
+    if (const auto loop = loopOf(operand, dim)) {
+      if (extents[*loop] != 1 && elements.strides[*loop] != stride)
+        return false;
+      stride *= extents[*loop];
+    }
+  return true;
+}
+
+/// One call each of so many matrices takes the card longer than the host.
+static constexpr size_t mostMatrices = 64;
+
+/// Sets where each matrix of a batch begins in each operand, in bytes; false
+/// where there are too many. `batch`: the loops of the batch.
+static bool findStarts(std::span<const unsigned> batch,
+                       std::span<const int64_t> extents,
+                       std::span<const AccessElements> elements,
+                       std::span<const int64_t> widths,
+                       std::vector<std::vector<int64_t>> &starts) {
+  starts = {std::vector<int64_t>(elements.size())};
+  for (unsigned loop : batch) {
+    std::vector<std::vector<int64_t>> inner;
+    if (size_t(extents[loop]) * starts.size() > mostMatrices)
+      return false;
+    for (const std::vector<int64_t> &outer : starts)
+      for (int64_t i = 0; i < extents[loop]; ++i) {
+        inner.push_back(outer);
+        for (size_t o = 0; o < elements.size(); ++o)
+          inner.back()[o] += i * elements[o].strides[loop] * widths[o];
+      }
+    starts = std::move(inner);
+  }
+  return true;
+}
+
+LibraryWorkOrError CUDAExecutable::planDecomposition(const Call &call,
+                                                     const KernelStep &step,
+                                                     const Part &part) const {
+  const auto function = decompositionNamed(step.library);
+  std::vector<const Operand *> operands;
+  for (const auto *list : {&step.inputs, &step.outputs})
+    for (const Operand &operand : *list)
+      operands.push_back(&operand);
+  if (!function || operands.size() != call.elements.size())
+    return noLibraryWork();
+  const Operand &errors = *operands.back();
+  std::vector<unsigned> batch;
+  for (size_t dim = 0; dim < errors.dims.size(); ++dim)
+    if (const auto loop = loopOf(errors, dim))
+      batch.push_back(*loop);
+  std::vector<int64_t> widths;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    if (!isDense(*operands[o], call.elements[o], part.extents,
+                 errors.dims.size()))
+      return noLibraryWork();
+    widths.push_back(byteWidth(loaded.buffers[operands[o]->buffer].type));
+  }
+  auto option = [&](const char *name) {
+    const auto found = step.options.find(name);
+    return found != step.options.end() && std::get<int64_t>(found->second) != 0;
+  };
+  const BufferDecl &matrices = loaded.buffers[step.inputs[0].buffer];
+  Decomposition decomposition{.function = *function,
+                              .type = matrices.type,
+                              .isLower = option("lower"),
+                              .onlyValues = option("only_values"),
+                              .rows = matrices.shape[errors.dims.size() + 1],
+                              .columns = matrices.shape[errors.dims.size()]};
+  if (*function == Decomposition::Function::Reflections)
+    decomposition.taus = loaded.buffers[step.inputs[1].buffer].shape.back();
+  if (!findStarts(batch, part.extents, call.elements, widths,
+                  decomposition.starts))
+    return noLibraryWork();
+  return card->libraries().plan(decomposition);
+}
+
+/// Reads the options of a step; the matrices are still to be found.
+static TriangularSystems systemsOf(const KernelStep &step, DType type) {
+  auto flag = [&](const char *name) {
+    return std::get<int64_t>(step.options.find(name)->second) != 0;
+  };
+  const auto &transpose =
+      std::get<std::string>(step.options.find("transpose_a")->second);
+  TriangularSystems systems{.type = type,
+                            .onLeft = flag("left_side"),
+                            .isLower = flag("lower"),
+                            .hasOnes = flag("unit_diagonal")};
+  systems.transpose = transpose == "NO_TRANSPOSE" ? TriangularTranspose::None
+                      : transpose == "TRANSPOSE"
+                          ? TriangularTranspose::Transpose
+                          : TriangularTranspose::Adjoint;
+  return systems;
+}
+
+LibraryWorkOrError CUDAExecutable::planTriangular(const Call &call,
+                                                  const KernelStep &step,
+                                                  const Part &part) const {
+  using Matrix = TriangularSystems::Matrix;
+  const std::array operands{&step.inputs[0], &step.inputs[1], &step.outputs[0]};
+  // A result in place of the operand is the same access.
+  const std::array elements{call.elements[0], call.elements[1],
+                            call.elements.back()};
+  const DType type = loaded.buffers[operands[Matrix::A]->buffer].type;
+  if (type != DType::F32 && type != DType::F64 && !isComplex(type))
+    return noLibraryWork();
+  TriangularSystems systems = systemsOf(step, type);
+  const size_t batchRank = operands[Matrix::X]->dims.size() - 2;
+  for (Matrix matrix : {Matrix::A, Matrix::B, Matrix::X}) {
+    std::array<int64_t, 2> extents{1, 1}, strides{0, 1};
+    for (size_t dim = 0; dim < 2; ++dim)
+      if (const auto loop = loopOf(*operands[matrix], batchRank + dim);
+          loop && part.extents[*loop] != 1) {
+        extents[dim] = part.extents[*loop];
+        strides[dim] = elements[matrix].strides[*loop];
+      }
+    std::tie(systems.rows, systems.columns) = std::tie(extents[0], extents[1]);
+    systems.rowStrides[matrix] = extents[0] == 1 ? extents[1] : strides[0];
+    if (systems.rows < 1 || systems.columns < 1 || strides[1] != 1 ||
+        systems.rowStrides[matrix] < extents[1])
+      return noLibraryWork();
+  }
+  std::vector<unsigned> batch;
+  for (size_t dim = 0; dim < batchRank; ++dim)
+    if (const auto loop = loopOf(*operands[Matrix::X], dim))
+      batch.push_back(*loop);
+  const std::vector<int64_t> widths(elements.size(), byteWidth(type));
+  return findStarts(batch, part.extents, elements, widths, systems.starts)
+             ? card->libraries().plan(systems)
+             : noLibraryWork();
+}
+
 LibraryWorkOrError CUDAExecutable::planPart(const Call &call,
                                             const Part &part) const {
   const Step &step = loaded.steps[call.work->step];
   if (call.work->kind == Work::Kind::Dot)
     return planProduct(call, std::get<DotStep>(step), part);
-  if (call.work->kind == Work::Kind::Kernel)
-    return planTransform(call, std::get<KernelStep>(step), part);
-  return noLibraryWork();
+  if (call.work->kind != Work::Kind::Kernel)
+    return noLibraryWork();
+  const KernelStep &kernel = std::get<KernelStep>(step);
+  if (kernel.library == "triangular_solve")
+    return planTriangular(call, kernel, part);
+  return kernel.library.starts_with("solver_")
+             ? planDecomposition(call, kernel, part)
+             : planTransform(call, kernel, part);
 }
 
 /// A deterministic program's bits depend on the operands alone, and a library's

@@ -16,6 +16,8 @@ public:
   virtual std::string_view function() const = 0;
   /// Returns how much memory of the card a run needs.
   virtual int64_t workspaceBytes() const = 0;
+  /// Returns whether a graph can have the work; else only a stream can.
+  virtual bool isCapturable() const { return true; }
   /// Asks for the work. `operands`: of the call. One run has the workspace at a
   /// time.
   virtual Status enqueue(Commands &commands, std::span<char *const> operands,

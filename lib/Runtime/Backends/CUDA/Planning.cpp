@@ -94,9 +94,8 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
 /// Edges within a segment count its calls; the stream keeps the others.
 void CUDAExecutable::findSegments() {
   for (size_t c = 0; c < calls.size(); ++c) {
-    const bool isExchange = calls[c].work->isExchange();
-    if (segments.empty() || isExchange ||
-        calls[segments.back().begin].work->isExchange())
+    if (segments.empty() || calls[c].isAlone() ||
+        calls[segments.back().begin].isAlone())
       segments.push_back({c, c, nullptr});
     Segment &segment = segments.back();
     segment.end = c + 1;

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of the library overwrite their matrices, so that these are copied
+// to the results first. A batch is one call after the other.
+#include "Solver.h"
+
+#include "LibraryFunctions.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <limits>
+
+using namespace meshloom;
+using namespace meshloom::cuda;
+
+/// The library of CUDA 13 and that of CUDA 12, which have the same functions.
+static constexpr std::array systemSolverLibraries{"libcusolver.so.12",
+                                                  "libcusolver.so.11"};
+
+Result<const SolverLibrary *> SolverLibrary::open(const std::string &path) {
+  Result<void *> handle = openLibrary(path, systemSolverLibraries, "cuSOLVER");
+  if (!handle)
+    return handle.error();
+  auto library = std::make_unique<SolverLibrary>();
+  LibraryFunctions functions(*handle);
+#define MESHLOOM_SOLVER_FUNCTION(name, ...)                                    \
+  functions.find(library->name, #name);
+#include "SolverFunctions.def"
+#undef MESHLOOM_SOLVER_FUNCTION
+  if (Status ok = functions.complete(path, systemSolverLibraries, "cuSOLVER");
+      !ok)
+    return ok.error();
+  return library.release(); // as the library, it stays
+}
+
+Result<const SolverLibrary *> SolverLibrary::load(const std::string &path) {
+  return openOnce<SolverLibrary>(path, open);
+}
+
+static std::string nameOf(SolverResult result) {
+  switch (result) {
+  case SolverResult::NotInitialized:
+    return "CUSOLVER_STATUS_NOT_INITIALIZED";
+  case SolverResult::AllocationFailed:
+    return "CUSOLVER_STATUS_ALLOC_FAILED";
+  case SolverResult::InvalidValue:
+    return "CUSOLVER_STATUS_INVALID_VALUE";
+  case SolverResult::ArchitectureMismatch:
+    return "CUSOLVER_STATUS_ARCH_MISMATCH";
+  case SolverResult::ExecutionFailed:
+    return "CUSOLVER_STATUS_EXECUTION_FAILED";
+  case SolverResult::InternalError:
+    return "CUSOLVER_STATUS_INTERNAL_ERROR";
+  case SolverResult::NotSupported:
+    return "CUSOLVER_STATUS_NOT_SUPPORTED";
+  default:
+    return fmt::format("error {}", int(result));
+  }
+}
+
+static Status check(SolverResult result, std::string_view function) {
+  if (result == SolverResult::Success)
+    return Success();
+  return Error(fmt::format("{} fails with {}", function, nameOf(result)),
+               ErrorCode::INTERNAL);
+}
+
+namespace meshloom::cuda {
+class SolverWork : public LibraryWork {
+public:
+  SolverWork(Solver &solver, const Decomposition &decomposition)
+      : solver(solver), library(solver.library), work(decomposition) {}
+
+  /// False: the library does not take the matrices.
+  Result<bool> plan();
+  std::string_view function() const override;
+  /// A function may wait for its stream.
+  bool isCapturable() const override { return false; }
+  int64_t workspaceBytes() const override { return copyOffset + copyBytes; }
+  Status enqueue(Commands &commands, std::span<char *const> operands,
+                 char *workspace) const override;
+
+private:
+  using Function = Decomposition::Function;
+  int64_t width() const { return byteWidth(work.type); }
+  /// The type of numbers, and of the real ones that are a result of them.
+  SolverType type() const;
+  SolverType realType() const;
+  SolverTriangle triangle() const {
+    return work.isLower ? SolverTriangle::Lower : SolverTriangle::Upper;
+  }
+  signed char job() const { return work.onlyValues ? 'N' : 'S'; }
+  SolverResult askForBytes(size_t &device);
+  SolverResult askReflectionsForBytes(size_t &device) const;
+  /// `arrays`: of one matrix, the operands of the call.
+  SolverResult decompose(std::span<char *const> arrays, char *matrix,
+                         char *workspace) const;
+  SolverResult multiplyReflections(std::span<char *const> arrays,
+                                   char *workspace) const;
+
+  Solver &solver;
+  const SolverLibrary &library;
+  const Decomposition work;
+  size_t deviceBytes = 0;
+  mutable std::vector<char> hostWorkspace;
+  /// Where a matrix that is no result is copied to in the workspace.
+  int64_t copyOffset = 0, copyBytes = 0;
+};
+} // namespace meshloom::cuda
+
+SolverType SolverWork::type() const {
+  switch (work.type) {
+  case DType::F32:
+    return SolverType::F32;
+  case DType::F64:
+    return SolverType::F64;
+  case DType::C64:
+    return SolverType::C64;
+  default:
+    return SolverType::C128;
+  }
+}
+
+SolverType SolverWork::realType() const {
+  return work.type == DType::F32 || work.type == DType::C64 ? SolverType::F32
+                                                            : SolverType::F64;
+}
+
+std::string_view SolverWork::function() const {
+  switch (work.function) {
+  case Function::Cholesky:
+    return "cusolverDnXpotrf";
+  case Function::Qr:
+    return "cusolverDnXgeqrf";
+  case Function::Eigen:
+    return "cusolverDnXsyevd";
+  case Function::Svd:
+    return "cusolverDnXgesvd";
+  case Function::Reflections:
+    break;
+  }
+  switch (type()) {
+  case SolverType::F32:
+    return "cusolverDnSorgqr";
+  case SolverType::F64:
+    return "cusolverDnDorgqr";
+  case SolverType::C64:
+    return "cusolverDnCungqr";
+  case SolverType::C128:
+    break;
+  }
+  return "cusolverDnZungqr";
+}
+
+SolverResult SolverWork::askReflectionsForBytes(size_t &device) const {
+  const auto ask =
+      type() == SolverType::F32   ? library.cusolverDnSorgqr_bufferSize
+      : type() == SolverType::F64 ? library.cusolverDnDorgqr_bufferSize
+      : type() == SolverType::C64 ? library.cusolverDnCungqr_bufferSize
+                                  : library.cusolverDnZungqr_bufferSize;
+  int elements = 0;
+  const SolverResult result =
+      ask(solver.handle, int(work.rows), int(work.columns), int(work.taus),
+          nullptr, int(work.rows), nullptr, &elements);
+  device = size_t(elements * width());
+  return result;
+}
+
+SolverResult SolverWork::askForBytes(size_t &device) {
+  const SolverHandle handle = solver.handle;
+  const SolverParameters parameters = solver.parameters;
+  const SolverType number = type(), real = realType();
+  size_t host = 0;
+  auto result = SolverResult::Success;
+  switch (work.function) {
+  case Function::Cholesky:
+    result = library.cusolverDnXpotrf_bufferSize(
+        handle, parameters, triangle(), work.rows, number, nullptr, work.rows,
+        number, &device, &host);
+    break;
+  case Function::Qr:
+    result = library.cusolverDnXgeqrf_bufferSize(
+        handle, parameters, work.rows, work.columns, number, nullptr, work.rows,
+        number, nullptr, number, &device, &host);
+    break;
+  case Function::Eigen:
+    result = library.cusolverDnXsyevd_bufferSize(
+        handle, parameters, SolverVectors::Yes, triangle(), work.rows, number,
+        nullptr, work.rows, real, nullptr, number, &device, &host);
+    break;
+  case Function::Svd:
+    result = library.cusolverDnXgesvd_bufferSize(
+        handle, parameters, job(), job(), work.rows, work.columns, number,
+        nullptr, work.rows, real, nullptr, number, nullptr, work.rows, number,
+        nullptr, work.columns, number, &device, &host);
+    break;
+  case Function::Reflections:
+    result = askReflectionsForBytes(device);
+    break;
+  }
+  hostWorkspace.resize(host);
+  return result;
+}
+
+Result<bool> SolverWork::plan() {
+  constexpr int64_t most = std::numeric_limits<int>::max();
+  if (work.function == Function::Reflections &&
+      (work.rows > most || work.columns > most))
+    return false;
+  const SolverResult result = askForBytes(deviceBytes);
+  if (result == SolverResult::NotSupported)
+    return false;
+  if (Status ok = check(result, fmt::format("{}_bufferSize", function())); !ok)
+    return ok.error();
+  constexpr int64_t alignment = 64;
+  copyOffset = (int64_t(deviceBytes) + alignment - 1) / alignment * alignment;
+  if (work.function == Function::Svd)
+    copyBytes = work.rows * work.columns * width();
+  return true;
+}
+
+SolverResult SolverWork::multiplyReflections(std::span<char *const> arrays,
+                                             char *workspace) const {
+  const auto multiply = type() == SolverType::F32   ? library.cusolverDnSorgqr
+                        : type() == SolverType::F64 ? library.cusolverDnDorgqr
+                        : type() == SolverType::C64 ? library.cusolverDnCungqr
+                                                    : library.cusolverDnZungqr;
+  return multiply(solver.handle, int(work.rows), int(work.columns),
+                  int(work.taus), arrays[2], int(work.rows), arrays[1],
+                  workspace, int(deviceBytes / size_t(width())),
+                  reinterpret_cast<int *>(arrays[3]));
+}
+
+SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
+                                   char *workspace) const {
+  const SolverHandle handle = solver.handle;
+  const SolverParameters parameters = solver.parameters;
+  const SolverType number = type(), real = realType();
+  auto *info = reinterpret_cast<int *>(arrays.back());
+  switch (work.function) {
+  case Function::Cholesky:
+    return library.cusolverDnXpotrf(
+        handle, parameters, triangle(), work.rows, number, matrix, work.rows,
+        number, workspace, deviceBytes, hostWorkspace.data(),
+        hostWorkspace.size(), info);
+  case Function::Qr:
+    return library.cusolverDnXgeqrf(
+        handle, parameters, work.rows, work.columns, number, matrix, work.rows,
+        number, arrays[2], number, workspace, deviceBytes, hostWorkspace.data(),
+        hostWorkspace.size(), info);
+  case Function::Eigen:
+    return library.cusolverDnXsyevd(
+        handle, parameters, SolverVectors::Yes, triangle(), work.rows, number,
+        matrix, work.rows, real, arrays[2], number, workspace, deviceBytes,
+        hostWorkspace.data(), hostWorkspace.size(), info);
+  case Function::Svd:
+    return library.cusolverDnXgesvd(
+        handle, parameters, job(), job(), work.rows, work.columns, number,
+        matrix, work.rows, real, arrays[2], number, arrays[1], work.rows,
+        number, arrays[3], work.columns, number, workspace, deviceBytes,
+        hostWorkspace.data(), hostWorkspace.size(), info);
+  case Function::Reflections:
+    break;
+  }
+  return multiplyReflections(arrays, workspace);
+}
+
+Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
+                           char *workspace) const {
+  for (const std::vector<int64_t> &start : work.starts) {
+    std::vector<char *> arrays;
+    for (size_t i = 0; i < start.size(); ++i)
+      arrays.push_back(operands[i] + start[i]);
+    char *matrix = work.function == Function::Svd ? workspace + copyOffset
+                   : work.function == Function::Reflections ? arrays[2]
+                                                            : arrays[1];
+    if (Status ok = commands.copy(matrix, arrays[0],
+                                  work.rows * work.columns * width());
+        !ok)
+      return ok;
+    const Status done =
+        commands.callLibrary({}, [&](StreamHandle stream) -> Status {
+          std::lock_guard lock(solver.mutex);
+          if (Status ok =
+                  check(library.cusolverDnSetStream(solver.handle, stream),
+                        "cusolverDnSetStream");
+              !ok)
+            return ok;
+          return check(decompose(arrays, matrix, workspace), function());
+        });
+    if (!done)
+      return done;
+  }
+  return Success();
+}
+
+Result<std::unique_ptr<Solver>> Solver::create(const SolverLibrary &library) {
+  std::unique_ptr<Solver> solver(new Solver(library));
+  if (Status ok =
+          check(library.cusolverDnCreate(&solver->handle), "cusolverDnCreate");
+      !ok)
+    return ok.error();
+  if (Status ok = check(library.cusolverDnCreateParams(&solver->parameters),
+                        "cusolverDnCreateParams");
+      !ok)
+    return ok.error();
+  return solver;
+}
+
+Solver::~Solver() {
+  if (parameters)
+    (void)library.cusolverDnDestroyParams(parameters);
+  if (handle)
+    (void)library.cusolverDnDestroy(handle);
+}
+
+LibraryWorkOrError Solver::plan(const Decomposition &decomposition) {
+  auto work = std::make_shared<SolverWork>(*this, decomposition);
+  Result<bool> isTaken = work->plan();
+  if (!isTaken)
+    return isTaken.error();
+  return *isTaken ? LibraryWorkOrError(std::move(work)) : noLibraryWork();
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Solver: NVIDIA's cuSOLVER, which decomposes matrices on a card. The library
+// is found when a program first needs it.
+#pragma once
+
+#include "LibraryWork.h"
+#include "SolverFacts.h"
+
+#include "meshloom/Core/DType.h"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace meshloom::cuda {
+
+/// The library's functions, as members of their names.
+class SolverLibrary {
+public:
+  /// The library `path`, or that of the system where the path is empty; once in
+  /// a process, where it stays loaded. Fails where there is none.
+  static Result<const SolverLibrary *> load(const std::string &path);
+
+#define MESHLOOM_SOLVER_FUNCTION(name, ...)                                    \
+  SolverResult (*name)(__VA_ARGS__) = nullptr;
+#include "SolverFunctions.def"
+#undef MESHLOOM_SOLVER_FUNCTION
+
+private:
+  static Result<const SolverLibrary *> open(const std::string &path);
+};
+
+/// A decomposition of matrices of one shape: see Targets/Kernels/SolverCalls.
+/// Matrices lie column by column, without gaps.
+struct Decomposition {
+  enum class Function : uint8_t { Cholesky, Qr, Reflections, Eigen, Svd };
+  Function function = Function::Cholesky;
+  DType type = DType::F32;
+  bool isLower = false;    ///< of Cholesky and Eigen
+  bool onlyValues = false; ///< of Svd
+  int64_t rows = 0, columns = 0;
+  int64_t taus = 0; ///< of Reflections
+  /// Per matrix: where it begins in each operand of the call, in bytes from
+  /// where the operand does.
+  std::vector<std::vector<int64_t>> starts = {};
+};
+
+/// The library on one card. The card is the one that the calling thread speaks
+/// of. Safe to use from any thread.
+class Solver {
+public:
+  static Result<std::unique_ptr<Solver>> create(const SolverLibrary &library);
+  ~Solver();
+  Solver(const Solver &) = delete;
+  Solver &operator=(const Solver &) = delete;
+
+  /// The solver outlives the work. Null: the library does not take the
+  /// matrices.
+  LibraryWorkOrError plan(const Decomposition &decomposition);
+
+private:
+  friend class SolverWork;
+  explicit Solver(const SolverLibrary &library) : library(library) {}
+
+  const SolverLibrary &library;
+  SolverHandle handle = nullptr;
+  SolverParameters parameters = nullptr;
+  std::mutex mutex; ///< of the handle's stream
+};
+
+} // namespace meshloom::cuda
