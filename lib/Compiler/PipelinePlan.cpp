@@ -132,6 +132,26 @@ int64_t transferTime(const PipelineProgram &program, int64_t stage,
          timeFor(bytes, machine.defaultLink.bytesPerSecond);
 }
 
+/// Returns the time from the last microbatch to the end of the last update.
+int64_t updateTime(const PipelineProgram &program, ArrayRef<int64_t> times) {
+  std::map<size_t, int64_t> ends; // of values
+  std::map<int64_t, int64_t> freeAt;
+  int64_t last = 0;
+  const int64_t sets = program.shape.stages / program.shape.stagesPerSet;
+  for (const auto &[part, time] : llvm::zip_equal(program.parts, times)) {
+    if (part.work)
+      continue;
+    int64_t &end = freeAt[part.stage % sets];
+    for (size_t operand : part.operands)
+      end = std::max(end, ends[operand]);
+    end += time;
+    for (size_t result : part.results)
+      ends[result] = end;
+    last = std::max(last, end);
+  }
+  return last;
+}
+
 } // namespace
 
 Result<PipelinePlan> planPipeline(const PipelineProgram &program,
@@ -139,23 +159,21 @@ Result<PipelinePlan> planPipeline(const PipelineProgram &program,
                                   const MachineModel &machine) {
   PipelinePlan plan;
   plan.times.resize(size_t(program.shape.stages));
-  std::vector<int64_t> peaks;
-  std::vector<int64_t> updateTimes(plan.times.size(), 0);
+  std::vector<int64_t> peaks, times; // of parts
   for (size_t i = 0; i < parts.size(); ++i) {
     Result<Prediction> prediction = predict(parts[i], machine);
     if (!prediction)
       return prediction.error();
     peaks.push_back(prediction->memory.peakBytes);
+    times.push_back(prediction->time);
     const PipelinePart &part = program.parts[i];
-    PipelineStageTime &times = plan.times[size_t(part.stage)];
-    if (!part.work)
-      updateTimes[size_t(part.stage)] += prediction->time;
-    else if (*part.work == PipelineWork::FORWARD)
-      times.forward = prediction->time;
-    else if (*part.work == PipelineWork::BACKWARD)
-      times.backward = prediction->time;
-    else
-      times.weightGradient = prediction->time;
+    PipelineStageTime &ofStage = plan.times[size_t(part.stage)];
+    if (part.work == PipelineWork::FORWARD)
+      ofStage.forward = prediction->time;
+    else if (part.work == PipelineWork::BACKWARD)
+      ofStage.backward = prediction->time;
+    else if (part.work == PipelineWork::WEIGHT_GRADIENT)
+      ofStage.weightGradient = prediction->time;
   }
   for (int64_t stage = 0; stage < program.shape.stages; ++stage)
     plan.times[size_t(stage)].transfer = transferTime(program, stage, machine);
@@ -163,7 +181,7 @@ Result<PipelinePlan> planPipeline(const PipelineProgram &program,
   if (!step)
     return step.error();
   plan.step = std::move(*step);
-  plan.updateTime = *std::ranges::max_element(updateTimes);
+  plan.updateTime = updateTime(program, times);
 
   PipelineMemory memory(program, peaks);
   const Result<std::vector<PipelineTask>> tasks = pipelineTasks(program.shape);
@@ -196,11 +214,12 @@ std::string planText(const PipelineProgram &program, const PipelinePlan &plan,
                     formatTime(time.transfer), plan.step.held[stage],
                     bytesText(plan.peakBytes[stage % sets]));
   }
-  return text +
-         fmt::format("time of a step: {}, of which devices wait {:.1f} %, and "
-                     "{} for the updates\n",
-                     formatTime(plan.step.time), 100 * plan.step.bubble,
-                     formatTime(plan.updateTime));
+  return text + fmt::format("time of a step: {}, of which {} are for the "
+                            "updates; devices wait "
+                            "in {:.1f} % of the time before\n",
+                            formatTime(plan.step.time + plan.updateTime),
+                            formatTime(plan.updateTime),
+                            100 * plan.step.bubble);
 }
 
 } // namespace meshloom

@@ -13,7 +13,7 @@
 // CHECK-NEXT: stage  scopes                  forward   backward    weights   transfer  held     memory
 // CHECK-NEXT: 0  stage0 to stage1 {{[0-9.]+}} us 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 2 {{[0-9.]+}} kB
 // CHECK-NEXT: 1  stage2 to stage3 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 0 ps 2 {{[0-9.]+}} kB
-// CHECK-NEXT: time of a step: {{[0-9.]+ us, of which devices wait [0-9.]+ %, and [0-9.]+ us for the updates}}
+// CHECK-NEXT: time of a step: {{[0-9.]+}} us, of which {{[0-9.]+}} us are for the updates; devices wait in {{[0-9.]+}} % of the time before
 // UNNAMED: no op is in a stage of the pipeline: put the ops of stage i into the name scope stagei, as jax.named_scope("stage0") does, or name other scopes with --pipeline=scope=NAME
 // MISSING: the scopes of a pipeline are numbered from 0 to the number of the last one: there is head1, and no op is in head0
 // RETURNS: this op is in the scope stage1, which is in stage 1 of the pipeline, and needs a value that stage 0 computes later, in its backward part

@@ -108,8 +108,8 @@ Result<std::vector<Compiled>> compileParts(PipelineProgram &program,
 struct PipelinePlan {
   std::vector<PipelineStageTime> times; ///< of each stage for one microbatch
   PipelinePrediction step;              ///< without updates
-  int64_t updateTime = 0;               ///< picoseconds
-  std::vector<int64_t> peakBytes;       ///< of a device of each set
+  int64_t updateTime = 0; ///< from the last microbatch to the last update
+  std::vector<int64_t> peakBytes; ///< of a device of each set
 };
 
 /// Predicts one step of the compiled parts on a machine. Sets of devices are
