@@ -5,6 +5,8 @@
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/PredictionFile.h"
 
+#include "meshloom/Support/Json.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -220,6 +222,31 @@ std::string planText(const PipelineProgram &program, const PipelinePlan &plan,
                             formatTime(plan.step.time + plan.updateTime),
                             formatTime(plan.updateTime),
                             100 * plan.step.bubble);
+}
+
+std::string planJson(const PipelineProgram &program, const PipelinePlan &plan,
+                     const MachineModel &machine) {
+  nlohmann::ordered_json json;
+  json["machine"] = machine.name;
+  json["schedule"] = name(program.shape.schedule);
+  json["microbatches"] = program.shape.microbatches;
+  json["time_ps"] = plan.step.time + plan.updateTime;
+  json["update_time_ps"] = plan.updateTime;
+  json["bubble"] = plan.step.bubble;
+  json["stages"] = nlohmann::ordered_json::array();
+  for (size_t stage = 0; stage < plan.times.size(); ++stage) {
+    const PipelineStageTime &time = plan.times[stage];
+    const size_t set = stage % plan.peakBytes.size();
+    json["stages"].push_back({{"scopes", program.stageNames[stage]},
+                              {"forward_ps", time.forward},
+                              {"backward_ps", time.backward},
+                              {"weight_gradient_ps", time.weightGradient},
+                              {"transfer_ps", time.transfer},
+                              {"held", plan.step.held[stage]},
+                              {"set", set},
+                              {"peak_bytes", plan.peakBytes[set]}});
+  }
+  return json.dump(2) + "\n";
 }
 
 } // namespace meshloom

@@ -67,7 +67,7 @@ Status writePrediction(const TargetOptions &options, const Compiled &compiled,
 Status predictRange(const TargetOptions &options, const std::string &text);
 
 /// --pipeline: predicts the program in `text` in stages on devices of their
-/// own, and writes a table of the stages to options.output.
+/// own. Prints a table of the stages, or writes them to options.output as JSON.
 Status predictStages(const TargetOptions &options, const std::string &text);
 
 /// --suggest, and --auto-layout alone: writes the layouts of the program in

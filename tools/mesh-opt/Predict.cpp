@@ -196,10 +196,9 @@ Status predictStages(const TargetOptions &options, const std::string &text) {
   Result<PipelinePlan> plan = planPipeline(*program, *parts, *machine);
   if (!plan)
     return plan.error();
-  const std::string table = planText(*program, *plan, *machine);
   if (options.output != "-")
-    return writeFile(options.output, table);
-  llvm::outs() << table;
+    return writeFile(options.output, planJson(*program, *plan, *machine));
+  llvm::outs() << planText(*program, *plan, *machine);
   return Success();
 }
 

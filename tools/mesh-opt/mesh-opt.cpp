@@ -145,7 +145,8 @@ static llvm::cl::opt<std::string> pipelineFlag(
         "memory of each for --machine, a ring unless named. As in "
         "microbatches=8,schedule=1f1b,stages=4,scope=layer; the schedules are "
         "gpipe, 1f1b, interleaved (with sets=N of devices) and zero-bubble, "
-        "and stages=N puts scopes together by predicted time"),
+        "and stages=N puts scopes together by predicted time. -o FILE.json "
+        "writes the stages"),
     llvm::cl::value_desc("stages"));
 static llvm::cl::opt<std::string> whatIfFlag(
     "what-if", llvm::cl::cat(options),

@@ -123,4 +123,8 @@ Result<PipelinePlan> planPipeline(const PipelineProgram &program,
 std::string planText(const PipelineProgram &program, const PipelinePlan &plan,
                      const MachineModel &machine);
 
+/// The same as a JSON object. Times are in picoseconds, as integers.
+std::string planJson(const PipelineProgram &program, const PipelinePlan &plan,
+                     const MachineModel &machine);
+
 } // namespace meshloom
