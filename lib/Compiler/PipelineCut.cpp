@@ -55,7 +55,7 @@ FailureOr<int64_t> PipelineCut::positionOf(Operation *op) const {
   const std::optional<int64_t> number = scopeNumber(op->getLoc(), scope);
   if (!number)
     return operands;
-  const int64_t stage = stages[size_t(*number)];
+  const int64_t stage = stages.at(*number);
   if (operands <= stage)
     return stage;
   const int64_t backward = lastPosition() - stage;

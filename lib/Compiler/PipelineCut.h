@@ -31,9 +31,9 @@ std::optional<int64_t> scopeNumber(Location location, StringRef scope);
 
 class PipelineCut {
 public:
-  /// `stages`: the stage of each scope.
+  /// `stages`: the stage of each scope, by its number.
   PipelineCut(mlir::func::FuncOp function, Microbatches &microbatches,
-              StringRef scope, ArrayRef<int64_t> stages,
+              StringRef scope, const std::map<int64_t, int64_t> &stages,
               PipelineProgram &program)
       : function(function), microbatches(microbatches), scope(scope),
         stages(stages), program(program) {}
@@ -69,7 +69,7 @@ private:
   mlir::func::FuncOp function;
   Microbatches &microbatches;
   StringRef scope;
-  ArrayRef<int64_t> stages;
+  const std::map<int64_t, int64_t> &stages;
   PipelineProgram &program;
   Mesh mesh;                                ///< of each stage
   DenseMap<Operation *, int64_t> positions; ///< of ops of the phase Loop

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -92,8 +92,8 @@ public:
   Result<PipelineProgram> run();
 
 private:
-  Result<int64_t> countScopes() const;
-  Result<std::vector<int64_t>> stagesByTime(int64_t scopes);
+  Status findScopes();
+  Result<std::vector<int64_t>> stagesByTime();
   Result<PipelineProgram> cut(ArrayRef<int64_t> stageOfScope,
                               PipelineSchedule schedule, int64_t count);
   std::string stageName(ArrayRef<int64_t> stageOfScope, int64_t stage) const;
@@ -101,34 +101,32 @@ private:
   FuncOp function;
   const PipelineOptions &pipeline;
   const CompileOptions &options;
+  std::vector<int64_t> scopes; ///< their numbers, ascending
 };
 
-/// Returns the number of scopes, which are numbered from 0 on.
-Result<int64_t> StageCutter::countScopes() const {
+/// Finds the numbers of the scopes.
+Status StageCutter::findScopes() {
   std::set<int64_t> numbers;
-  FuncOp(function).walk([&](Operation *op) {
+  function.walk([&](Operation *op) {
     if (auto number = scopeNumber(op->getLoc(), pipeline.scope))
       numbers.insert(*number);
   });
-  if (numbers.empty())
-    return Error(fmt::format(
-        "no op is in a stage of the pipeline: put the ops of stage i into the "
-        "name scope {}i, as jax.named_scope(\"{}0\") does, or name other "
-        "scopes with --pipeline=scope=NAME",
-        pipeline.scope, pipeline.scope));
-  for (int64_t i = 0; i < std::ssize(numbers); ++i)
-    if (!numbers.contains(i))
-      return Error(fmt::format(
-          "the scopes of a pipeline are numbered from 0 to the number of the "
-          "last one: there is {}{}, and no op is in {}{}",
-          pipeline.scope, *numbers.rbegin(), pipeline.scope, i));
-  return std::ssize(numbers);
+  scopes.assign(numbers.begin(), numbers.end());
+  if (!scopes.empty())
+    return Success();
+  return Error(fmt::format(
+      "no op is in a stage of the pipeline: put the ops of stage i into the "
+      "name scope {}i, as jax.named_scope(\"{}0\") does, or name other "
+      "scopes with --pipeline=scope=NAME",
+      pipeline.scope, pipeline.scope));
 }
 
 std::string StageCutter::stageName(ArrayRef<int64_t> stageOfScope,
                                    int64_t stage) const {
-  const auto first = llvm::find(stageOfScope, stage) - stageOfScope.begin();
-  const auto last = first + llvm::count(stageOfScope, stage) - 1;
+  const auto begin = llvm::find(stageOfScope, stage) - stageOfScope.begin();
+  const int64_t first = scopes[size_t(begin)];
+  const int64_t last =
+      scopes[size_t(begin + llvm::count(stageOfScope, stage) - 1)];
   return first == last ? fmt::format("{}{}", pipeline.scope, first)
                        : fmt::format("{}{} to {}{}", pipeline.scope, first,
                                      pipeline.scope, last);
@@ -159,18 +157,21 @@ Result<PipelineProgram> StageCutter::cut(ArrayRef<int64_t> stageOfScope,
   if (failed(microbatches))
     return diagnostics.error("the program has no microbatches");
   program.batch = (*microbatches)->text();
-  if (failed(PipelineCut(function, **microbatches, pipeline.scope, stageOfScope,
-                         program)
-                 .run()))
+  std::map<int64_t, int64_t> stages;
+  for (auto [number, stage] : llvm::zip_equal(scopes, stageOfScope))
+    stages[number] = stage;
+  if (failed(
+          PipelineCut(function, **microbatches, pipeline.scope, stages, program)
+              .run()))
     return diagnostics.error("the program could not be cut into stages");
   return program;
 }
 
 /// Puts scopes together to stages by their predicted times.
-Result<std::vector<int64_t>> StageCutter::stagesByTime(int64_t scopes) {
-  std::vector<int64_t> stageOfScope(static_cast<size_t>(scopes));
+Result<std::vector<int64_t>> StageCutter::stagesByTime() {
+  std::vector<int64_t> stageOfScope(scopes.size());
   std::iota(stageOfScope.begin(), stageOfScope.end(), 0);
-  if (pipeline.stages == 0 || pipeline.stages == scopes)
+  if (pipeline.stages == 0 || pipeline.stages == std::ssize(scopes))
     return stageOfScope;
   const int64_t count =
       pipeline.microbatches ? pipeline.microbatches : pipeline.stages;
@@ -200,10 +201,9 @@ Result<std::vector<int64_t>> StageCutter::stagesByTime(int64_t scopes) {
 }
 
 Result<PipelineProgram> StageCutter::run() {
-  Result<int64_t> scopes = countScopes();
-  if (!scopes)
-    return scopes.error();
-  Result<std::vector<int64_t>> stageOfScope = stagesByTime(*scopes);
+  if (Status found = findScopes(); !found)
+    return found.error();
+  Result<std::vector<int64_t>> stageOfScope = stagesByTime();
   if (!stageOfScope)
     return stageOfScope.error();
   return cut(*stageOfScope, pipeline.schedule,

@@ -6,7 +6,6 @@
 // RUN: mesh-run %s --function=step --pipeline=schedule=interleaved,sets=2 --verify
 // RUN: mesh-opt %s --function=step --pipeline=microbatches=8,stages=2,schedule=zero-bubble --machine=gpu:h100 | FileCheck %s
 // RUN: not mesh-opt %s --function=unnamed --pipeline 2>&1 | FileCheck %s --check-prefix=UNNAMED
-// RUN: not mesh-opt %s --function=unnamed --pipeline=scope=head 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not mesh-opt %s --function=returns --pipeline 2>&1 | FileCheck %s --check-prefix=RETURNS
 // RUN: not mesh-run %s --function=step --pipeline=schedule=2f2b 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // CHECK: a pipeline of 2 stages on 2 sets of devices of gpu:h100, schedule zero-bubble, 8 microbatches of 8 rows of 'x', 'y'
@@ -15,7 +14,6 @@
 // CHECK-NEXT: 1  stage2 to stage3 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 0 ps 2 {{[0-9.]+}} kB
 // CHECK-NEXT: time of a step: {{[0-9.]+}} us, of which {{[0-9.]+}} us are for the updates; devices wait in {{[0-9.]+}} % of the time before
 // UNNAMED: no op is in a stage of the pipeline: put the ops of stage i into the name scope stagei, as jax.named_scope("stage0") does, or name other scopes with --pipeline=scope=NAME
-// MISSING: the scopes of a pipeline are numbered from 0 to the number of the last one: there is head1, and no op is in head0
 // RETURNS: this op is in the scope stage1, which is in stage 1 of the pipeline, and needs a value that stage 0 computes later, in its backward part
 // SCHEDULE: --pipeline: expected microbatches=N, stages=N, sets=N, scope=NAME or schedule=gpipe, 1f1b, interleaved or zero-bubble, separated by commas, got 'schedule=2f2b'
 
@@ -99,9 +97,8 @@ func.func @step(%w0: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = 
   %next3 = dtensor.subtract %w3, %r3 : tensor<32x32xf32>
   return %next0, %next1, %next2, %next3, %loss : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<f32>
 }
-// The only scope has the number 1.
 func.func @unnamed(%x: tensor<8x4xf32>) -> tensor<f32> {
-  %a = dtensor.tanh %x : tensor<8x4xf32> loc("head1")
+  %a = dtensor.tanh %x : tensor<8x4xf32>
   %loss = dtensor.reduce sum %a dims [0, 1] : (tensor<8x4xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

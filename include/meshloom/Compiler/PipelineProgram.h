@@ -35,7 +35,8 @@ namespace meshloom {
 struct PipelineOptions {
   /// Ops are in stage i if a scope in their location has the name of this and
   /// i, as "stage0" has. The name may stand in a longer one, as in
-  /// "transpose(jvp(stage0))". Other ops are in the stage of their operands.
+  /// "transpose(jvp(stage0))". Stages are in the order of these numbers. Other
+  /// ops are in the stage of their operands.
   std::string scope = "stage";
   /// The number of stages to which the scopes are put together, such that the
   /// slowest one takes the least time; 0: each scope is a stage.
