@@ -160,6 +160,7 @@ Result<PipelinePlan> planPipeline(const PipelineProgram &program,
                                   const std::vector<Compiled> &parts,
                                   const MachineModel &machine) {
   PipelinePlan plan;
+  plan.devices = parts.front().signature().mesh.size();
   plan.times.resize(size_t(program.shape.stages));
   std::vector<int64_t> peaks, times; // of parts
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -201,9 +202,10 @@ std::string planText(const PipelineProgram &program, const PipelinePlan &plan,
                      const MachineModel &machine) {
   const size_t sets = plan.peakBytes.size();
   std::string text = fmt::format(
-      "a pipeline of {} stages on {} sets of devices of {}, schedule {}, {}\n",
-      program.shape.stages, sets, machine.name, name(program.shape.schedule),
-      program.batch);
+      "a pipeline of {} stages on {} sets of {} device{} of {}, schedule {}, "
+      "{}\n",
+      program.shape.stages, sets, plan.devices, plan.devices == 1 ? "" : "s",
+      machine.name, name(program.shape.schedule), program.batch);
   text += fmt::format(
       "{:>5}  {:<20} {:>10} {:>10} {:>10} {:>10} {:>5} {:>10}\n", "stage",
       "scopes", "forward", "backward", "weights", "transfer", "held", "memory");
@@ -230,6 +232,7 @@ std::string planJson(const PipelineProgram &program, const PipelinePlan &plan,
   json["machine"] = machine.name;
   json["schedule"] = name(program.shape.schedule);
   json["microbatches"] = program.shape.microbatches;
+  json["devices_per_set"] = plan.devices;
   json["time_ps"] = plan.step.time + plan.updateTime;
   json["update_time_ps"] = plan.updateTime;
   json["bubble"] = plan.step.bubble;

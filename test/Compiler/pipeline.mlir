@@ -8,7 +8,7 @@
 // RUN: not mesh-opt %s --function=unnamed --pipeline 2>&1 | FileCheck %s --check-prefix=UNNAMED
 // RUN: not mesh-opt %s --function=returns --pipeline 2>&1 | FileCheck %s --check-prefix=RETURNS
 // RUN: not mesh-run %s --function=step --pipeline=schedule=2f2b 2>&1 | FileCheck %s --check-prefix=SCHEDULE
-// CHECK: a pipeline of 2 stages on 2 sets of devices of gpu:h100, schedule zero-bubble, 8 microbatches of 8 rows of 'x', 'y'
+// CHECK: a pipeline of 2 stages on 2 sets of 2 devices of gpu:h100, schedule zero-bubble, 8 microbatches of 8 rows of 'x', 'y'
 // CHECK-NEXT: stage  scopes                  forward   backward    weights   transfer  held     memory
 // CHECK-NEXT: 0  stage0 to stage1 {{[0-9.]+}} us 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 2 {{[0-9.]+}} kB
 // CHECK-NEXT: 1  stage2 to stage3 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 0 ps 2 {{[0-9.]+}} kB

@@ -265,11 +265,11 @@ static meshloom::Status checkOptions() {
                            "no --target, --contract, --predict or --what-if "
                            "beside it");
   if (pipelineFlag.getNumOccurrences() &&
-      (predicts || suggestFlag || !targetFlag.empty() ||
+      (!whatIfFlag.empty() || suggestFlag || !targetFlag.empty() ||
        !contractFlag.empty() || explainFlag.getNumOccurrences()))
     return meshloom::Error("--pipeline predicts a program in stages: name no "
-                           "--target, --contract, --predict, --what-if, "
-                           "--suggest or --explain beside it");
+                           "--target, --contract, --what-if, --suggest or "
+                           "--explain beside it");
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");

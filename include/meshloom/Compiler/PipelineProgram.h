@@ -110,6 +110,7 @@ struct PipelinePlan {
   std::vector<PipelineStageTime> times; ///< of each stage for one microbatch
   PipelinePrediction step;              ///< without updates
   int64_t updateTime = 0; ///< from the last microbatch to the last update
+  int64_t devices = 1;    ///< of each set
   std::vector<int64_t> peakBytes; ///< of a device of each set
 };
 
