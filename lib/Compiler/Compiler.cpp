@@ -4,6 +4,7 @@
 
 #include "CompileAhead.h"
 #include "ContractAdvice.h"
+#include "DiagnosticText.h"
 #include "MemoryBudget.h"
 #include "ProgramCache.h"
 #include "Progress.h"
@@ -20,8 +21,6 @@
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/ExplanationText.h"
 #include "meshloom/Support/MachineModelFile.h"
-
-#include <thread>
 
 using namespace meshloom;
 using mlir::func::FuncOp;
@@ -82,60 +81,6 @@ static void prepareContext(MLIRContext *context, const Target &target) {
 }
 
 namespace {
-/// Collects diagnostics instead of printing them: "file:1:2: error: ..." lines,
-/// notes after their error. Only this thread's, which is the one that passes
-/// run on, as there is one function: others may compile in the same context.
-class DiagnosticText {
-public:
-  DiagnosticText(MLIRContext *context,
-                 std::function<void(const std::string &)> remark)
-      : remark(std::move(remark)),
-        handler(context, [this](mlir::Diagnostic &diagnostic) {
-          if (std::this_thread::get_id() != thread)
-            return failure();
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark &&
-              this->remark)
-            this->remark(
-                line(diagnostic.getLocation(), "remark", diagnostic.str()));
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark ||
-              diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
-            return success();
-          add(diagnostic.getLocation(), "error", diagnostic.str());
-          for (mlir::Diagnostic &note : diagnostic.getNotes())
-            add(note.getLocation(), "note", note.str());
-          return success();
-        }) {}
-
-  /// A line behind all others.
-  void addNote(const std::string &message) { text += "\nnote: " + message; }
-
-  /// Returns the errors of the passes as one error, or `otherwise` where no
-  /// pass reported one.
-  Error error(const std::string &otherwise) const {
-    return Error(text.empty() ? otherwise : text, ErrorCode::INVALID_ARGUMENT,
-                 place);
-  }
-
-private:
-  void add(Location loc, const char *severity, const std::string &message) {
-    if (text.empty())
-      place = sourcePosition(loc).value_or("");
-    else
-      text += "\n";
-    text += line(loc, severity, message);
-  }
-  static std::string line(Location loc, const char *severity,
-                          const std::string &message) {
-    std::optional<std::string> position = sourcePosition(loc);
-    return position ? *position + ": " + severity + ": " + message : message;
-  }
-
-  const std::thread::id thread = std::this_thread::get_id();
-  const std::function<void(const std::string &)> remark;
-  std::string text, place;
-  mlir::ScopedDiagnosticHandler handler;
-};
-
 /// Reports the IR after each pass that changed it.
 class StageReporter : public mlir::PassInstrumentation {
 public:

@@ -57,8 +57,9 @@ private:
     return std::max<int64_t>(program.recomputation.peak - excess, 1);
   }
   FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory);
-  FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared);
+  FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared, int64_t bound);
   LogicalResult accumulateToFit(ModuleOp prepared, LaidOutProgram &best);
+  LogicalResult chooseToFit(ModuleOp prepared, LaidOutProgram &best);
   LogicalResult predictCosts(LaidOutProgram &program);
   LogicalResult improve(LaidOutProgram &program,
                         const Recomputation &recomputation);
@@ -98,20 +99,23 @@ FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
 }
 
 /// Lays out a copy of a program so that it keeps to the memory, or takes least
-/// of it.
-FailureOr<LaidOutProgram> MemoryBudget::layOutToFit(ModuleOp prepared) {
-  FailureOr<LaidOutProgram> program = layOut(prepared, partition.memory);
-  for (int round = 1; round < mostRounds; ++round) {
-    if (failed(program) || fits(*program))
-      break;
-    FailureOr<LaidOutProgram> next = layOut(prepared, searchBound(*program));
+/// of it. The search begins with the bound `bound`.
+FailureOr<LaidOutProgram> MemoryBudget::layOutToFit(ModuleOp prepared,
+                                                    int64_t bound) {
+  FailureOr<LaidOutProgram> best = layOut(prepared, bound);
+  // Where the search did not keep to a bound, it does not to a lower one.
+  for (int round = 1; round < mostRounds && succeeded(best) && !fits(*best) &&
+                      best->recomputation.peak <= bound;
+       ++round) {
+    bound = searchBound(*best);
+    FailureOr<LaidOutProgram> next = layOut(prepared, bound);
     if (failed(next))
       return failure();
-    if (next->peak >= program->peak)
+    if (rank(*next) >= rank(*best))
       break;
-    program = std::move(next);
+    best = std::move(next);
   }
-  return program;
+  return best;
 }
 
 /// Predicts the program that comes of the module with its recomputation.
@@ -173,8 +177,9 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
     return failure();
   std::vector<Recomputation> predicted;
   for (int round = 0; round < mostRounds; ++round) {
+    const int64_t bound = searchBound(program);
     const FailureOr<std::vector<Recomputation>> found =
-        search.candidates(program.recomputation.gathers, searchBound(program));
+        search.candidates(program.recomputation.gathers, bound);
     if (failed(found))
       return failure();
     const auto before = rank(program);
@@ -186,7 +191,9 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
       if (failed(improve(program, candidate)))
         return failure();
     }
-    if (rank(program) == before)
+    // Where no candidate keeps to a bound, none does to a lower one.
+    if (found->empty() || found->front().peak > bound ||
+        rank(program) == before)
       break;
   }
   return success();
@@ -221,7 +228,8 @@ LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
     OwningOpRef<ModuleOp> accumulated = prepared.clone();
     if (!tryToAccumulateGradients(functionOf(*accumulated), count))
       break;
-    FailureOr<LaidOutProgram> program = layOutToFit(*accumulated);
+    FailureOr<LaidOutProgram> program =
+        layOutToFit(*accumulated, searchBound(best));
     if (failed(program))
       return failure();
     const bool isLast = fits(*program);
@@ -233,6 +241,27 @@ LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
   return success();
 }
 
+/// Replaces the program, the fastest one, by one that keeps to the memory, or
+/// takes least of it. Layouts for the memory take longest to find, so they are
+/// sought only where they may save much time.
+LogicalResult MemoryBudget::chooseToFit(ModuleOp prepared,
+                                        LaidOutProgram &best) {
+  const int64_t littleLonger = best.time + best.time / 20;
+  const int64_t bound = searchBound(best);
+  auto isGood = [&] { return fits(best) && best.time <= littleLonger; };
+  if (failed(recomputeToFit(best)) ||
+      (!isGood() && failed(accumulateToFit(prepared, best))))
+    return failure();
+  if (isGood())
+    return success();
+  FailureOr<LaidOutProgram> laidOut = layOutToFit(prepared, bound);
+  if (failed(laidOut) || (!fits(*laidOut) && failed(recomputeToFit(*laidOut))))
+    return failure();
+  if (rank(*laidOut) < rank(best))
+    best = std::move(*laidOut);
+  return success();
+}
+
 FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
   OwningOpRef<ModuleOp> prepared = source.clone();
   mlir::PassManager passes(source.getContext());
@@ -240,19 +269,9 @@ FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
   buildPreparationPipeline(passes.nest<FuncOp>());
   if (failed(passes.run(*prepared)))
     return failure();
-  FailureOr<LaidOutProgram> best = layOutToFit(*prepared);
-  if (failed(best))
+  FailureOr<LaidOutProgram> best = layOut(*prepared, /*memory=*/0);
+  if (failed(best) || (!fits(*best) && failed(chooseToFit(*prepared, *best))))
     return failure();
-  if (!fits(*best)) {
-    FailureOr<LaidOutProgram> fastest = layOut(*prepared, /*memory=*/0);
-    if (failed(fastest) || failed(recomputeToFit(*fastest)) ||
-        failed(recomputeToFit(*best)))
-      return failure();
-    if (rank(*fastest) < rank(*best))
-      best = std::move(fastest);
-    if (failed(accumulateToFit(*prepared, *best)))
-      return failure();
-  }
   if (!fits(*best))
     return Result<OwningOpRef<ModuleOp>>(Error(
         fmt::format(

@@ -18,6 +18,7 @@ from ._analysis import (
     collectives,
     explain,
     predict,
+    predict_pipeline,
     suggest,
     tool_path,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "collectives",
     "explain",
     "predict",
+    "predict_pipeline",
     "suggest",
     "tool_path",
     "use",

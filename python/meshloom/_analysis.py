@@ -155,15 +155,60 @@ def explain(
     return _run(program, args, kwargs, flags, "none", with_lines=True)[0]
 
 
-def predict(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> dict[str, Any]:
+def predict(
+    program: Any,
+    *args: Any,
+    machine: str = "ring",
+    accumulate_gradients: int = 1,
+    **kwargs: Any,
+) -> dict[str, Any]:
     """Returns the predicted memory and time of one execution of a program.
 
     The dict is the object that `mesh-opt --predict -o FILE.json` writes: "time_ps" in
     picoseconds, "memory" with "peak_bytes" of each device and the tensors "at_peak",
-    "steps", "bytes_sent", "fits". The parameters and errors are those of explain().
+    "steps", "bytes_sent", "fits". `accumulate_gradients` is the number of microbatches that
+    a training step runs its batch in (docs/AutomaticLayouts.md). The other parameters and
+    errors are those of explain().
     """
     flags = ["--predict", f"--machine={machine}", "-o", "{output}"]
+    if accumulate_gradients != 1:
+        flags.append(f"--accumulate-gradients={accumulate_gradients}")
     return json.loads(_run(program, args, kwargs, flags, "prediction.json")[1])
+
+
+def predict_pipeline(
+    program: Any,
+    *args: Any,
+    machine: str = "ring",
+    scope: str = "stage",
+    stages: int | None = None,
+    microbatches: int | None = None,
+    schedule: str = "1f1b",
+    sets: int | None = None,
+    **kwargs: Any,
+) -> dict[str, Any]:
+    """Returns the predicted memory and time of a training step in stages.
+
+    The ops of scope i are in jax.named_scope(f"{scope}{i}"). Consecutive scopes are put
+    together to `stages` stages by their predicted times; None makes each a stage. Each stage
+    is on devices of its own, with the mesh of the program. `microbatches` is the number of
+    parts of the batch; None is that of the stages. `schedule` is "gpipe", "1f1b",
+    "interleaved" with a number of `sets` of devices, or "zero-bubble"
+    (docs/ModelParallelism.md). The dict has "time_ps" of a step, "bubble", the part of the
+    time in which devices wait, and for each of the "stages" its "scopes", its times for a
+    microbatch, how many microbatches it has "held", and the "peak_bytes" of its devices.
+    The other parameters and errors are those of explain().
+    """
+    options = {
+        "scope": scope,
+        "stages": stages,
+        "microbatches": microbatches,
+        "schedule": schedule,
+        "sets": sets,
+    }
+    text = ",".join(f"{key}={value}" for key, value in options.items() if value is not None)
+    flags = [f"--pipeline={text}", f"--machine={machine}", "-o", "{output}"]
+    return json.loads(_run(program, args, kwargs, flags, "plan.json", with_lines=True)[1])
 
 
 def auto_layout(

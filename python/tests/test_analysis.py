@@ -25,6 +25,24 @@ module {
 """
 
 
+STEP = """
+func.func @main(%w: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}, %x: tensor<64x8xf32>)
+    -> (tensor<8x8xf32>, tensor<f32>) {
+  %0 = stablehlo.tanh %x : tensor<64x8xf32> loc("jvp(stage0)")
+  %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0]
+      : (tensor<64x8xf32>, tensor<8x8xf32>) -> tensor<64x8xf32> loc("jvp(stage1)")
+  %2 = stablehlo.tanh %1 : tensor<64x8xf32> loc("jvp(stage1)")
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<64x8xf32>, tensor<f32>) -> tensor<f32>
+  %4 = stablehlo.dot_general %0, %2, contracting_dims = [0] x [0]
+      : (tensor<64x8xf32>, tensor<64x8xf32>) -> tensor<8x8xf32> loc("transpose(jvp(stage1))")
+  %5 = stablehlo.subtract %w, %4 : tensor<8x8xf32>
+  return %5, %3 : tensor<8x8xf32>, tensor<f32>
+}
+"""
+
+
 def test_collectives_of_text():
     # A ring of 4 sends 2 * 3 / 4 of 16 bytes.
     assert meshloom.collectives(SUM) == [meshloom.Collective("all_reduce", ("x",), 1, 24)]
@@ -99,6 +117,24 @@ def test_change_of_one_annotation_is_suggested():
     assert {entry["goal"] for entry in advice["suggestions"]} >= {"bytes"}
     assert advice["annotations"][0]["layout"]["partition_spec"] == "PartitionSpec('x', None)"
     assert advice["annotations"][0]["next_best"]["bytes_sent"] == 0
+
+
+def test_gradients_are_accumulated_in_predictions():
+    whole = meshloom.predict(STEP)
+    parts = meshloom.predict(STEP, accumulate_gradients=4)
+    assert parts["memory"]["peak_bytes"] < whole["memory"]["peak_bytes"]
+
+
+def test_stages_of_a_pipeline_are_predicted():
+    plan = meshloom.predict_pipeline(STEP, schedule="gpipe", microbatches=4)
+    assert [stage["scopes"] for stage in plan["stages"]] == ["stage0", "stage1"]
+    assert [stage["held"] for stage in plan["stages"]] == [4, 4]
+    assert plan["time_ps"] > 4 * max(
+        stage["forward_ps"] + stage["backward_ps"] for stage in plan["stages"]
+    )
+    assert all(stage["peak_bytes"] > 64 * 4 for stage in plan["stages"])
+    with pytest.raises(ValueError, match="no op is in a stage of the pipeline"):
+        meshloom.predict_pipeline(STEP, scope="layer")
 
 
 def test_machine_that_cannot_have_the_devices_is_an_error():

@@ -40,7 +40,7 @@
 // ADDED: "other": [
 // ADDED: "sum": [
 // WRONG: contract '{{.*}}wrong.json': @sum: the entry {"axes":["x"]} names no kind of collective: add "collective"
-// PASSES: --target, --contract, --predict, --what-if, --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
+// PASSES: --target, --contract, --predict, --what-if, --pipeline, --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
 // NOFILE: --update-contract needs the file that it writes: name it with --contract
 // FOLDER: mesh-opt: {{.*}}directory
 

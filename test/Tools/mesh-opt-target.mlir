@@ -29,7 +29,7 @@
 // RUN: not mesh-opt %s --target= 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: mesh-opt: --target= names no target
 // RUN: not mesh-opt %s --target=cpu --canonicalize 2>&1 | FileCheck %s --check-prefix=PASSES
-// PASSES: mesh-opt: --target, --contract, --predict, --what-if, --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
+// PASSES: mesh-opt: --target, --contract, --predict, --what-if, --pipeline, --suggest, --auto-layout, --accumulate-gradients and --explain=FILE compile with passes of their own: name none beside them
 
 // Without libtpu the error says what was looked for, and whose it is to get.
 // RUN: env -u TPU_LIBRARY_PATH -u PJRT_NAMES_AND_LIBRARY_PATHS not mesh-opt %s --target=tpu:v5e:1x2 2>&1 | FileCheck %s --check-prefix=ABSENT

@@ -192,6 +192,8 @@ Status compileFor(const TargetOptions &options) {
     return compileForTPU(options, text);
   if (!options.whatIf.empty())
     return predictRange(options, text);
+  if (options.pipeline)
+    return predictStages(options, text);
   if (options.suggest || (options.target.empty() && options.contract.empty() &&
                           !options.predict && options.explanationFile.empty()))
     return advise(options, text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mesh-opt --target, --contract, --predict, --what-if, --suggest, --auto-layout
-// and --explain=FILE: compile a program, instead of running passes.
+// mesh-opt --target, --contract, --predict, --what-if, --pipeline, --suggest,
+// --auto-layout and --explain=FILE: compile a program, instead of running
+// passes.
 #pragma once
 
 #include "meshloom/Core/Compiled.h"
@@ -34,6 +35,9 @@ struct TargetOptions {
   std::string contract; ///< the file of --contract; empty: none
   bool updateContract = false;
   bool predict = false;
+  /// The stages of a program; see PipelineOptions::parse. Nothing: not asked
+  /// for.
+  std::optional<std::string> pipeline = {};
   std::string whatIf; ///< "AXIS=FIRST..LAST"; empty: not asked for
   bool suggest = false;
   /// For "stablehlo", the release of the portable artifact to write; nothing:
@@ -61,6 +65,10 @@ Status writePrediction(const TargetOptions &options, const Compiled &compiled,
 /// size of the range that is a doubling of the first one. Prints a table, and
 /// writes a picture to options.output unless that is the standard output.
 Status predictRange(const TargetOptions &options, const std::string &text);
+
+/// --pipeline: predicts the program in `text` in stages on devices of their
+/// own. Prints a table of the stages, or writes them to options.output as JSON.
+Status predictStages(const TargetOptions &options, const std::string &text);
 
 /// --suggest, and --auto-layout alone: writes the layouts of the program in
 /// `text`, and with --suggest the costs of changes, as text, or to

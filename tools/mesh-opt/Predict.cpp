@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --predict and --what-if: the memory and time of a program on machines that
-// need not be there.
+// --predict, --what-if and --pipeline: the memory and time of a program on
+// machines that need not be there.
 #include "Targets.h"
 
+#include "meshloom/Compiler/PipelineProgram.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
@@ -167,6 +168,38 @@ Status predictRange(const TargetOptions &options, const std::string &text) {
   return options.output == "-"
              ? Status(Success())
              : writeFile(options.output, scalingPicture(predictions));
+}
+
+Status predictStages(const TargetOptions &options, const std::string &text) {
+  Result<PipelineOptions> pipeline = PipelineOptions::parse(*options.pipeline);
+  if (!pipeline)
+    return pipeline.error();
+  Result<MachineModel> machine =
+      machineOf(options, MachineModel::preset("ring"));
+  if (!machine)
+    return machine.error();
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  registerStableHLODialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = readInput(options, text, &context);
+  if (!module)
+    return module.error();
+  const CompileOptions compileOptions = optionsToPredict(options, *machine);
+  Result<PipelineProgram> program =
+      cutIntoPipeline(**module, *pipeline, compileOptions);
+  if (!program)
+    return program.error();
+  Result<std::vector<Compiled>> parts = compileParts(*program, compileOptions);
+  if (!parts)
+    return parts.error();
+  Result<PipelinePlan> plan = planPipeline(*program, *parts, *machine);
+  if (!plan)
+    return plan.error();
+  if (options.output != "-")
+    return writeFile(options.output, planJson(*program, *plan, *machine));
+  llvm::outs() << planText(*program, *plan, *machine);
+  return Success();
 }
 
 } // namespace meshloom::opt

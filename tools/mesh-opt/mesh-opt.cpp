@@ -137,6 +137,17 @@ static llvm::cl::opt<bool> predictFlag(
                    "and print its predicted memory and time. -o FILE.json "
                    "writes everything, -o FILE.svg a picture of the memory "
                    "over the steps"));
+static llvm::cl::opt<std::string> pipelineFlag(
+    "pipeline", llvm::cl::cat(options), llvm::cl::ValueOptional,
+    llvm::cl::desc(
+        "Cut a training step into stages on devices of their own, the ops in "
+        "the name scopes stage0, stage1, ..., and print the predicted time and "
+        "memory of each for --machine, a ring unless named. As in "
+        "microbatches=8,schedule=1f1b,stages=4,scope=layer; the schedules are "
+        "gpipe, 1f1b, interleaved (with sets=N of devices) and zero-bubble, "
+        "and stages=N puts scopes together by predicted time. -o FILE.json "
+        "writes the stages"),
+    llvm::cl::value_desc("stages"));
 static llvm::cl::opt<std::string> whatIfFlag(
     "what-if", llvm::cl::cat(options),
     llvm::cl::desc("Predict the program for larger meshes: AXIS=FIRST..LAST "
@@ -253,6 +264,12 @@ static meshloom::Status checkOptions() {
     return meshloom::Error("--suggest compiles for --machine by itself: name "
                            "no --target, --contract, --predict or --what-if "
                            "beside it");
+  if (pipelineFlag.getNumOccurrences() &&
+      (!whatIfFlag.empty() || suggestFlag || !targetFlag.empty() ||
+       !contractFlag.empty() || explainFlag.getNumOccurrences()))
+    return meshloom::Error("--pipeline predicts a program in stages: name no "
+                           "--target, --contract, --what-if, --suggest or "
+                           "--explain beside it");
   if (updateContractFlag && contractFlag.empty())
     return meshloom::Error("--update-contract needs the file that it writes: "
                            "name it with --contract");
@@ -285,8 +302,9 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
   mlir::PassManager passes(&context);
   if (failed(config.setupPassPipeline(passes)) || !passes.empty())
     return meshloom::Error(
-        "--target, --contract, --predict, --what-if, --suggest, --auto-layout, "
-        "--accumulate-gradients and --explain=FILE compile with passes of "
+        "--target, --contract, --predict, --what-if, --pipeline, --suggest, "
+        "--auto-layout, --accumulate-gradients and --explain=FILE compile with "
+        "passes of "
         "their own: name none beside "
         "them");
   if (meshloom::Status status = checkOptions(); !status)
@@ -312,6 +330,9 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
        .contract = contractFlag,
        .updateContract = updateContractFlag,
        .predict = predictFlag,
+       .pipeline = pipelineFlag.getNumOccurrences()
+                       ? std::optional<std::string>(pipelineFlag)
+                       : std::nullopt,
        .whatIf = whatIfFlag,
        .suggest = suggestFlag,
        .artifact = *artifact});
@@ -362,7 +383,8 @@ static int run(int argc, char **argv) {
     meshloom::enableTiming();
   if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
       updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
-      suggestFlag || autoLayoutFlag.getNumOccurrences() ||
+      pipelineFlag.getNumOccurrences() || suggestFlag ||
+      autoLayoutFlag.getNumOccurrences() ||
       accumulateFlag.getNumOccurrences() || meshFlag.getNumOccurrences() ||
       !explanationFile().empty()) {
     mlir::MLIRContext context(registry);

@@ -42,6 +42,16 @@ void run::addOptions(CLI::App &app, Options &options) {
                  "Run the batch of a step in so many microbatches and add up "
                  "their gradients")
       ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--pipeline", options.pipeline,
+         "Run a training step in stages on devices of their own: the ops in "
+         "the name scopes stage0, stage1, ..., each stage on the program's "
+         "mesh. As in microbatches=8,schedule=1f1b,stages=4,scope=layer; the "
+         "schedules are gpipe, 1f1b, interleaved (with sets=N of devices) and "
+         "zero-bubble, and stages=N puts scopes together by predicted time")
+      ->expected(0, 1)
+      ->default_str("")
+      ->allow_extra_args(false);
   app.add_flag(
       "--deterministic", options.deterministic,
       "Give the same bits for every mesh, layout, memory and number of "

@@ -41,7 +41,23 @@ struct Source::Impl {
   OwningOpRef<ModuleOp> module;
   Explanation explanation;            ///< of the compiled program, for a page
   std::optional<LayoutAdvice> advice; ///< on that program, if asked for
+
+  CompileOptions compileOptions(const MachineModel &machine) const;
 };
+
+CompileOptions Source::Impl::compileOptions(const MachineModel &machine) const {
+  CompileOptions compileOptions;
+  compileOptions.machine = machine;
+  compileOptions.refine = options.refine;
+  if (options.autoLayout)
+    compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .mesh = options.mesh};
+  compileOptions.deterministic = options.deterministic;
+  compileOptions.function = options.function;
+  compileOptions.target = target;
+  compileOptions.codeAsBytes = !options.emitProgram.empty();
+  return compileOptions;
+}
 
 Source::Source(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Source::~Source() = default;
@@ -92,16 +108,7 @@ Result<Compiled> Source::compile(std::span<const int> processes) const {
     *machine = machineOfProcesses(
         *machine, mesh, mesh.size() / std::ssize(processes), processes);
   }
-  CompileOptions compileOptions;
-  compileOptions.machine = *machine;
-  compileOptions.refine = options.refine;
-  if (options.autoLayout)
-    compileOptions.autoLayout = {.memory = *options.autoLayout,
-                                 .mesh = options.mesh};
-  compileOptions.deterministic = options.deterministic;
-  compileOptions.function = options.function;
-  compileOptions.target = impl->target;
-  compileOptions.codeAsBytes = !options.emitProgram.empty();
+  CompileOptions compileOptions = impl->compileOptions(*machine);
   if (options.explain == "-")
     compileOptions.explain = explanationPrinter(llvm::outs());
   else if (options.writesExplanation())
@@ -123,6 +130,43 @@ Result<Compiled> Source::compile(std::span<const int> processes) const {
   }
   llvm::outs().flush();
   return compiled;
+}
+
+Result<CompiledPipeline> Source::compilePipeline() const {
+  Result<MachineModel> machine = loadMachineModel(impl->options.machine);
+  if (!machine)
+    return machine.error();
+  Result<PipelineOptions> pipeline =
+      PipelineOptions::parse(*impl->options.pipeline);
+  if (!pipeline)
+    return pipeline.error();
+  const CompileOptions compileOptions = impl->compileOptions(*machine);
+  Result<PipelineProgram> program =
+      cutIntoPipeline(*impl->module, *pipeline, compileOptions);
+  if (!program)
+    return program.error();
+  Result<std::vector<Compiled>> parts = compileParts(*program, compileOptions);
+  if (!parts)
+    return parts.error();
+  return CompiledPipeline{std::move(*program), std::move(*parts)};
+}
+
+Result<Signature> Source::signature() const {
+  auto source = signatureOf(*impl->module, impl->options.function);
+  if (!source)
+    return source.error();
+  Signature signature;
+  signature.name = source->name;
+  auto typeOf = [](const ValueSignature &value) {
+    return ArrayType{value.type, value.shape,
+                     Layout::replicated(*Mesh::get({{"device", 1}}),
+                                        unsigned(value.shape.size()))};
+  };
+  for (const ValueSignature &argument : source->arguments)
+    signature.arguments.push_back({argument.name, typeOf(argument)});
+  for (const ValueSignature &result : source->results)
+    signature.results.push_back({result.name, typeOf(result)});
+  return signature;
 }
 
 Status Source::writeExplanation(const Compiled &compiled,

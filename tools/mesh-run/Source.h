@@ -6,6 +6,7 @@
 #include "Options.h"
 #include "Values.h"
 
+#include "meshloom/Compiler/PipelineProgram.h"
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Profile.h"
 #include "meshloom/Runtime/Array.h"
@@ -13,6 +14,12 @@
 #include <memory>
 
 namespace meshloom::run {
+
+/// The parts of a pipeline, and their code.
+struct CompiledPipeline {
+  PipelineProgram program;
+  std::vector<Compiled> parts;
+};
 
 class Source {
 public:
@@ -24,6 +31,13 @@ public:
   /// For processes which each have as many devices: their memory groups
   /// (JoinedProcesses). Prints what --explain asks for to the standard output.
   Result<Compiled> compile(std::span<const int> processes) const;
+
+  /// Cuts the program into the stages that --pipeline asks for, which are valid
+  /// as long as the source is, and compiles them.
+  Result<CompiledPipeline> compilePipeline() const;
+
+  /// The names, types and shapes of arguments and results, without layouts.
+  Result<Signature> signature() const;
 
   /// Writes the file of --explain=FILE about what compile() returned, with what
   /// a profile measured where there is one.

@@ -6,6 +6,7 @@
 
 #ifdef MESHLOOM_HAS_COMPILER
 #include "Calibrate.h"
+#include "Pipeline.h"
 #include "Source.h"
 #endif
 #include "meshloom/Core/CustomCall.h"
@@ -495,7 +496,16 @@ Status calibrateTo(const Options &options) {
   const auto text = nlohmann::ordered_json::parse(machineModelText(*model));
   return writeFile(options.calibrate, text.dump(2) + "\n");
 }
+
+/// Runs the program in the stages that --pipeline asks for.
+Status runStages(const Options &options) {
+  auto platform = platformOf(options);
+  return platform ? runPipeline(**platform, options) : platform.error();
+}
 #else
+Status runStages(const Options &) {
+  return Error("this mesh-run has no compiler, which --pipeline needs");
+}
 Status calibrateTo(const Options &) {
   return Error("this mesh-run has no compiler, which --calibrate needs");
 }
@@ -507,6 +517,8 @@ Status run(const Options &options) {
     return calibrateTo(options);
   if (options.program.empty())
     return Error("name a program, or a file with --calibrate");
+  if (options.pipeline)
+    return runStages(options);
   Result<ProcessGroup> group = ProcessGroup();
   if (processEnvironment("DTENSOR_NUM_CLIENTS"))
     group = processGroup();

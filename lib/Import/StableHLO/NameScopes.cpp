@@ -4,6 +4,7 @@
 #include "NameScopes.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
@@ -54,6 +55,16 @@ static std::string scopeOfPath(StringRef path) {
   return joined;
 }
 
+/// Gives the ops of each named computation its name as a scope.
+static void readNamedComputations(ModuleOp module) {
+  module.walk<mlir::WalkOrder::PreOrder>(
+      [](sdy::NamedComputationOp computation) {
+        computation.getBody().walk([&](Operation *op) {
+          op->setLoc(inPart(op->getLoc(), computation.getName()));
+        });
+      });
+}
+
 void readNameScopes(ModuleOp module) {
   module.walk([](Operation *op) {
     auto name = dyn_cast<mlir::NameLoc>(op->getLoc());
@@ -63,6 +74,7 @@ void readNameScopes(ModuleOp module) {
     if (!scope.empty())
       op->setLoc(inPart(name, scope));
   });
+  readNamedComputations(module);
 }
 
 } // namespace meshloom

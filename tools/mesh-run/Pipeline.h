@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// --pipeline: a program in stages, each on a set of virtual devices.
+#pragma once
+
+#include "Options.h"
+
+#include "meshloom/Core/Result.h"
+#include "meshloom/Runtime/Platform.h"
+
+namespace meshloom::run {
+
+/// Runs the program once, in the stages that options.pipeline asks for, prints
+/// and writes its results, and compares them with the interpreter's if
+/// options.verify is set.
+Status runPipeline(Platform &platform, const Options &options);
+
+} // namespace meshloom::run
