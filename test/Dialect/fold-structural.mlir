@@ -215,3 +215,18 @@ func.func @joined_twice(%x: tensor<3xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>)
       : (tensor<8xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<8xf32>
   return %3 : tensor<8xf32>
 }
+
+// A region passes on values that nothing else uses: %b, and not %x.
+// CHECK-LABEL: @unshared
+// CHECK: %[[B:.*]] = dtensor.negate
+// CHECK: %[[R:.*]] = dtensor.case {{.*}} {dtensor.recomputed} : (tensor<i32>) -> tensor<4xf32> {
+// CHECK-NEXT: yield %arg0
+// CHECK: return %arg0, %[[R]], %[[B]]
+func.func @unshared(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %i = dtensor.constant dense<0> : tensor<i32>
+  %b = dtensor.negate %x : tensor<4xf32>
+  %0:2 = dtensor.case %i {dtensor.recomputed} : (tensor<i32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    dtensor.yield %x, %b : tensor<4xf32>, tensor<4xf32>
+  }
+  return %x, %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
