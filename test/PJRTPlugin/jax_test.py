@@ -344,6 +344,11 @@ class Programs(unittest.TestCase):
         self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
+        replicated = NamedSharding(mesh_of(8), P())
+        weights = jax.ShapeDtypeStruct((256, 256), jnp.float32, sharding=replicated)
+        rows = jax.ShapeDtypeStruct((64, 256), jnp.float32, sharding=sharding)
+        two = jax.jit(lambda a, w: jnp.sin(a @ w) @ w).lower(rows, weights).compile()
+        self.assertGreater(two.memory_analysis().temp_size_in_bytes, 0)
 
     def test_checkpoint_needs_less_memory(self):
         def layer(x, w):
