@@ -5,6 +5,7 @@
 #include "OpShardings.h"
 
 #include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
+#include "meshloom/Runtime/Plan/PlanClient.h"
 
 #include <fmt/format.h>
 
@@ -88,6 +89,27 @@ int64_t bytesOf(const std::vector<ValueType> &values, TypeOf typeOf) {
   return bytes;
 }
 
+/// Bytes on one device beside arguments and results. Devices that share memory
+/// have a replicated value once, and each counts an equal part of it.
+int64_t scratchBytes(const Executable &executable) {
+  const auto *client =
+      dynamic_cast<const plan::PlanClient *>(executable.client().get());
+  if (!client)
+    return 0;
+  const Signature &signature = executable.signature();
+  int64_t bytes = executable.statistics().peakBytes;
+  auto subtract = [&](const ArrayType &type) {
+    bytes -=
+        client->blockBytes(type) * int64_t(client->slots(type.layout.mesh()));
+  };
+  for (const auto &argument : signature.arguments)
+    subtract(argument.type);
+  for (const auto &result : signature.results)
+    if (result.aliasedArgument < 0)
+      subtract(result.type);
+  return std::max<int64_t>(0, bytes) / signature.mesh.num_local_devices();
+}
+
 struct ProgramBytes {
   int64_t arguments = 0, results = 0, aliases = 0, scratch = 0;
 };
@@ -103,9 +125,7 @@ ProgramBytes bytesOf(const LoadedProgram &program) {
       bytes.aliases +=
           elementCount(result.type.layout.local_shape(result.type.shape)) *
           byteWidth(result.type.dtype);
-  bytes.scratch =
-      std::max<int64_t>(0, program.executable->statistics().peakBytesPerDevice -
-                               bytes.arguments - bytes.results);
+  bytes.scratch = scratchBytes(*program.executable);
   return bytes;
 }
 } // namespace

@@ -234,3 +234,18 @@ func.func @stacked(%a: tensor<1x8xf32>, %b: tensor<1x8xf32>, %c: tensor<1x8xf32>
   %3 = dtensor.reduce sum %2 dims [0] : (tensor<2x8xbf16>) -> tensor<8xbf16>
   return %1, %3 : tensor<8xf32>, tensor<8xbf16>
 }
+
+// A region passes on values that nothing else uses: %b, and not %x.
+// CHECK-LABEL: @unshared
+// CHECK: %[[B:.*]] = dtensor.negate
+// CHECK: %[[R:.*]] = dtensor.case {{.*}} {dtensor.recomputed} : (tensor<i32>) -> tensor<4xf32> {
+// CHECK-NEXT: yield %arg0
+// CHECK: return %arg0, %[[R]], %[[B]]
+func.func @unshared(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %i = dtensor.constant dense<0> : tensor<i32>
+  %b = dtensor.negate %x : tensor<4xf32>
+  %0:2 = dtensor.case %i {dtensor.recomputed} : (tensor<i32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    dtensor.yield %x, %b : tensor<4xf32>, tensor<4xf32>
+  }
+  return %x, %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -344,6 +344,31 @@ class Programs(unittest.TestCase):
         self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
+        replicated = NamedSharding(mesh_of(8), P())
+        weights = jax.ShapeDtypeStruct((256, 256), jnp.float32, sharding=replicated)
+        rows = jax.ShapeDtypeStruct((64, 256), jnp.float32, sharding=sharding)
+        two = jax.jit(lambda a, w: jnp.sin(a @ w) @ w).lower(rows, weights).compile()
+        self.assertGreater(two.memory_analysis().temp_size_in_bytes, 0)
+
+    def test_checkpoint_needs_less_memory(self):
+        def layer(x, w):
+            for _ in range(4):
+                x = jnp.tanh(x @ w)
+            return x
+
+        def compiled(layer):
+            def loss(ws, x):
+                for w in ws:
+                    x = layer(x, w)
+                return x.sum()
+            return jax.jit(jax.grad(loss)).lower(ws, x).compile()
+
+        ws, x = [jnp.eye(32) * 0.9] * 6, jnp.linspace(0, 1, 8192 * 32).reshape(8192, 32)
+        plain, recomputed = compiled(layer), compiled(jax.checkpoint(layer))
+        for a, b in zip(plain(ws, x), recomputed(ws, x)):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+        self.assertLess(2 * recomputed.memory_analysis().temp_size_in_bytes,
+                        plain.memory_analysis().temp_size_in_bytes)
 
     def test_the_text_of_a_program_with_a_decomposition(self):
         sharding = NamedSharding(mesh_of(2), P("x"))

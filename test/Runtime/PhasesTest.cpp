@@ -159,6 +159,32 @@ TEST(PhasesTest, ScalarSumKeepsAnAddendPerChunk) {
   EXPECT_NE(std::find(phases[0].begin(), phases[0].end(), 2u), phases[0].end());
 }
 
+// Copies of an argument, one for each step of a chain, could all be computed
+// at the beginning. They wait for their step.
+TEST(PlacementTest, WorkLongBeforeItsTurnDoesNotFillMemory) {
+  Mesh mesh = makeMesh({{"x", 1}});
+  Layout layout({UNSHARDED, UNSHARDED}, mesh);
+  constexpr int64_t n = 1024, bytes = n * n * 4;
+  ProgramBuilder b(mesh);
+  const unsigned x = b.argument({n, n}, layout);
+  unsigned sum = x;
+  for (int i = 0; i < 16; ++i) {
+    const unsigned copy = b.buffer({n, n}, layout);
+    const unsigned next = b.buffer({n, n}, layout);
+    b.kernel("copy", {{n}, {n}}, {{x, byLoops({0, 1})}},
+             {{copy, byLoops({0, 1})}});
+    b.kernel("add", {{n}, {n}},
+             {{sum, byLoops({1, 0})}, {copy, byLoops({0, 1})}},
+             {{next, byLoops({0, 1})}});
+    sum = next;
+  }
+  b.result(sum);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph);
+  const Schedule phases = schedule(*graph, CHUNKS, WORKERS);
+  EXPECT_LT(place(*graph, phases, WORKERS).arenaBytes, 10 * bytes);
+}
+
 // The gradient never exists as a whole.
 TEST(PlacementTest, GradientLivesInTheWorkersScratch) {
   TrainingStep step(8);

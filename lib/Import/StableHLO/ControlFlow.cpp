@@ -2,6 +2,8 @@
 // while, if and case.
 #include "Importer.h"
 
+#include "meshloom/Dialect/DTensor/Inlined.h"
+#include "meshloom/Dialect/DTensor/Recompute.h"
 #include "meshloom/Lanes/ControlFlow.h"
 
 using namespace meshloom;
@@ -127,8 +129,29 @@ static Imported importCase(Importer &im, stablehlo::CaseOp op) {
   return importBranches(im, im.get(op.getIndex()), regions, op);
 }
 
+/// A region keeps what is computed from the barrier's results apart from what
+/// is computed from its operands: jax.checkpoint computes values again there.
+static Imported importBarrier(Importer &im,
+                              stablehlo::OptimizationBarrierOp op) {
+  LaneBuilder &b = im.b;
+  const SmallVector<Value> values = im.leaves(op.getOperand());
+  if (values.empty())
+    return values;
+  SmallVector<RankedTensorType> types;
+  for (Value value : values)
+    types.push_back(b.typeOf(value));
+  const Value index = b.splat(RankedTensorType::get({}, b.getI32Type()), 0.0);
+  Imported results = buildCase(
+      b, index, types, 1, [&](unsigned, bool) -> Imported { return values; });
+  Operation *region = results->front().getDefiningOp();
+  region->setAttr(dtensor::recomputedAttr, b.getUnitAttr());
+  region->setAttr(dtensor::inlinedAttr, b.getUnitAttr());
+  return results;
+}
+
 void importer::addControlFlow(Handlers &handlers) {
   handlers.add<stablehlo::WhileOp>(importWhile);
   handlers.add<stablehlo::IfOp>(importIf);
   handlers.add<stablehlo::CaseOp>(importCase);
+  handlers.add<stablehlo::OptimizationBarrierOp>(importBarrier);
 }

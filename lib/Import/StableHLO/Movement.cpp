@@ -310,10 +310,6 @@ void importer::addMovement(Handlers &handlers) {
   handlers.add<stablehlo::TupleOp>([](Importer &im, stablehlo::TupleOp op) {
     return im.leaves(op.getVal());
   });
-  handlers.add<stablehlo::OptimizationBarrierOp>(
-      [](Importer &im, stablehlo::OptimizationBarrierOp op) {
-        return im.leaves(op.getOperand());
-      });
   handlers.add<mlir::func::CallOp>([](Importer &im, mlir::func::CallOp op) {
     return im.importCall(op.getLoc(), op.getCallee(),
                          im.leaves(op.getOperands()));

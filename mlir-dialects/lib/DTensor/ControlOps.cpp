@@ -257,6 +257,46 @@ struct ChooseBranch : mlir::OpRewritePattern<CaseOp> {
   }
 };
 
+/// A region keeps the users of a value apart from its other users. Where it has
+/// none, the region does not pass the value on.
+struct PassUnsharedValues : mlir::OpRewritePattern<CaseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CaseOp op,
+                                mlir::PatternRewriter &rewriter) const final {
+    if (!op->hasAttr(recomputedAttr))
+      return failure();
+    YieldOp yield = op.getYield(0);
+    SmallVector<Value> remaining;
+    llvm::BitVector isPassed(op.getNumResults());
+    for (auto [value, result] :
+         llvm::zip_equal(yield.getOperands(), op.getResults())) {
+      const bool isOutside = value.getParentRegion() != &op.getBranches()[0];
+      if (isOutside && value.hasOneUse() && value.getType() == result.getType())
+        isPassed.set(result.getResultNumber());
+      else
+        remaining.push_back(result);
+    }
+    if (isPassed.none())
+      return failure();
+    for (unsigned i : isPassed.set_bits())
+      rewriter.replaceAllUsesWith(op.getResult(i), yield.getOperand(i));
+    if (remaining.empty()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(isPassed); });
+    auto smaller = rewriter.create<CaseOp>(
+        op.getLoc(), mlir::TypeRange(mlir::ValueRange(remaining)),
+        op.getIndex(), 1U);
+    smaller->setAttrs(op->getAttrs());
+    smaller.getBranches()[0].takeBody(op.getBranches()[0]);
+    for (auto [old, result] : llvm::zip_equal(remaining, smaller.getResults()))
+      rewriter.replaceAllUsesWith(old, result);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void WhileOp::getCanonicalizationPatterns(mlir::RewritePatternSet &patterns,
@@ -265,7 +305,7 @@ void WhileOp::getCanonicalizationPatterns(mlir::RewritePatternSet &patterns,
 }
 void CaseOp::getCanonicalizationPatterns(mlir::RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<ChooseBranch>(context);
+  patterns.add<ChooseBranch, PassUnsharedValues>(context);
 }
 
 } // namespace meshloom::dtensor

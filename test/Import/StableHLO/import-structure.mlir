@@ -109,10 +109,13 @@ func.func @running(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
 
 // -----
 
-// Private functions are inlined; tuples are their elements.
+// Private functions are inlined; tuples are their elements; a region keeps a
+// barrier's results apart from its operands.
 // CHECK-LABEL: @main
 // CHECK-NEXT: %[[N:.*]] = dtensor.negate %arg0
-// CHECK-NEXT: return %[[N]]
+// CHECK: %[[R:.*]] = dtensor.case {{.*}} {dtensor.inlined, dtensor.recomputed}
+// CHECK-NEXT: yield %[[N]]
+// CHECK: return %[[R]]
 // CHECK-NOT: func.func private
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>

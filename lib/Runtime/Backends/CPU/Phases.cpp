@@ -3,6 +3,8 @@
 // touch, memory by memory.
 #include "Phases.h"
 
+#include "EarlyWork.h"
+
 #include "meshloom/Runtime/Plan/Shared/Addends.h"
 
 #include <algorithm>
@@ -160,8 +162,8 @@ class Scheduler {
 public:
   Scheduler(const StepGraph &graph, int64_t chunks, int64_t workers)
       : graph(graph), chunks(chunks), workers(workers),
-        waiting(graph.plan.numPredecessors), uses(graph.plan.memories.size()),
-        load(size_t(chunks), 0) {}
+        waiting(graph.plan.numPredecessors), early(graph),
+        uses(graph.plan.memories.size()), load(size_t(chunks), 0) {}
 
   std::vector<Phase> run();
   Item cutAlone(unsigned work);
@@ -189,6 +191,7 @@ private:
   const StepGraph &graph;
   const int64_t chunks, workers;
   std::vector<unsigned> waiting; ///< per work: predecessors not yet placed
+  EarlyWork early;
   std::vector<MemoryUse> uses;   ///< per memory
   std::vector<unsigned> touched; ///< memories with uses
   std::vector<double> load;      ///< per chunk
@@ -423,7 +426,8 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
   while (!stack.empty()) {
     const unsigned work = stack.back();
     stack.pop_back();
-    if (graph.works[work].isExchange()) {
+    if (graph.works[work].isExchange() ||
+        (!phase.items.empty() && early.isTooEarly(work))) {
       deferred.push_back(work);
       continue;
     }
@@ -446,6 +450,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
       continue;
     }
     enter(*chosen, boxes);
+    early.take(work);
     phase.items.push_back(*chosen);
     phase.cost += graph.works[work].cost;
     // Program order among what became ready; it goes next.
@@ -461,9 +466,11 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
 }
 
 void Scheduler::undo(const Phase &phase) {
-  for (const Item &item : phase.items)
+  for (const Item &item : phase.items) {
+    early.giveBack(item.work);
     for (unsigned successor : graph.plan.successors[item.work])
       ++waiting[successor];
+  }
 }
 
 /// Takes an exchange out of `ready` that is to begin, or to end since there is
@@ -502,9 +509,9 @@ std::vector<Phase> Scheduler::run() {
       continue;
     }
     // How the heaviest work is cut decides what can follow it: try each way.
-    const unsigned heaviest = *std::max_element(
-        ready.begin(), ready.end(), [&](unsigned a, unsigned b) {
-          return graph.works[a].cost < graph.works[b].cost;
+    const unsigned heaviest =
+        *std::ranges::max_element(ready, {}, [&](unsigned work) {
+          return early.isTooEarly(work) ? 0 : graph.works[work].cost;
         });
     std::vector<Item> options = cuts(heaviest);
     while (!options.empty() && options.back().cut != Item::Cut::Loop)

@@ -51,7 +51,8 @@ struct Schedule {
 
 /// Greedy: each phase takes every piece of work that is ready and fits, going
 /// on with what the last piece made possible, so that a chunk's data are still
-/// in cache. Steps x loops, whatever the number of devices.
+/// in cache. Work that is ready too early (EarlyWork) waits. Steps x loops,
+/// whatever the number of devices.
 Schedule schedule(const plan::StepGraph &graph, int64_t chunks,
                   int64_t workers);
 
