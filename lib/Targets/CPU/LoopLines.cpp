@@ -80,9 +80,9 @@ void LoopEmitter::applyScalar(KernelOp scalar, ArrayRef<ArrayPlace> operands,
   SmallVector<ArrayPlace> values;
   for (Value result : scalar.getOutputs())
     values.push_back(newPlace(result.getType()));
-  SmallVector<ArrayPlace> all(operands);
-  all.append(values);
-  KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), all);
+  SmallVector<ArrayPlace> arguments(operands);
+  arguments.append(values);
+  KernelEmitter(scalar, module).emitAtEnd(b.getBlock(), arguments);
   b.setInsertionPointToEnd(b.getBlock());
   for (auto [i, result] : llvm::enumerate(scalar.getOutputs()))
     copyArray(result.getType(), results[i], values[i]);
