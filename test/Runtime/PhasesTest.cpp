@@ -185,6 +185,31 @@ TEST(PlacementTest, WorkLongBeforeItsTurnDoesNotFillMemory) {
   EXPECT_LT(place(*graph, phases, WORKERS).arenaBytes, 10 * bytes);
 }
 
+// Columns that are cut over devices are one array in shared memory: chunks are
+// rows of it, of which the memory is read in order, and so are those of a sum.
+TEST(PhasesTest, ColumnsOfDevicesAreCutIntoRows) {
+  const Mesh mesh = makeMesh({{"x", 8}});
+  ProgramBuilder b(mesh);
+  const Layout columns({UNSHARDED, "x"}, mesh);
+  const unsigned x = b.argument({1024, 1024}, columns),
+                 y = b.buffer({1024, 1024}, columns),
+                 part =
+                     b.buffer({}, Layout({}, mesh, {{"x", ReduceKind::Sum}})),
+                 sum = b.buffer({}, Layout::replicated(mesh, 0));
+  b.kernel("twice", {{1024}, {1024, false, {0}}}, {{x, byLoops({0, 1})}},
+           {{y, byLoops({0, 1})}});
+  b.kernel("total", {{1024, true}, {1024, true, {0}}}, {{x, byLoops({0, 1})}},
+           {{part, {}}});
+  b.collective(CollectiveKind::AllReduce, {0}, {{part, sum}});
+  b.result(y);
+  b.result(sum);
+  auto graph = buildStepGraph(b.program, CHUNKS);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->works[0].candidates.front(), 0U);
+  EXPECT_EQ(graph->works[1].addendLoop, 0);
+  EXPECT_EQ(graph->buffers[part].copies, CHUNKS);
+}
+
 // The gradient never exists as a whole.
 TEST(PlacementTest, GradientLivesInTheWorkersScratch) {
   TrainingStep step(8);

@@ -344,6 +344,26 @@ private:
   std::vector<int> writer;
 };
 
+/// Returns the reduction loop to cut instead of `cut`: the first one that makes
+/// as many chunks and leaves rows of inputs whole. Devices' addends are merged,
+/// so an addend may be of any part. Returns `cut` where there is none, or where
+/// `cut` leaves rows whole.
+unsigned withWholeRows(const Step &step, const std::vector<Loop> &loops,
+                       unsigned cut, int64_t chunks) {
+  auto isAlongRows = [&](unsigned loop) {
+    return std::ranges::any_of(inputsOf(step), [&](const Operand *operand) {
+      return operand->dims.size() > 1 && operand->dims.back().dependsOn(loop);
+    });
+  };
+  if (!isAlongRows(cut))
+    return cut;
+  for (unsigned l = 0; l < loops.size(); ++l)
+    if (loops[l].reduction && !loops[l].held && loops[l].extent >= chunks &&
+        !isAlongRows(l))
+      return l;
+  return cut;
+}
+
 /// The reduction loop of `step` to cut, as layouts say, into parts with addends
 /// of their own: only if nothing else can be cut and it is worth it.
 std::optional<unsigned> loopToCut(const Program &program, const Step &step,
@@ -360,6 +380,9 @@ std::optional<unsigned> loopToCut(const Program &program, const Step &step,
     if (!loops[l].reduction)
       widest = std::max(widest, loops[l].extent / goodChunk(step, l));
   }
+  if (auto *kernel = std::get_if<KernelStep>(&step);
+      kernel && kernel->library.empty() && numCut == 1)
+    cut = int(withWholeRows(step, loops, unsigned(cut), chunks));
   bool simple = numCut == 1 && widest < chunks &&
                 iterations >= SMALL_REDUCTION && chunks > 1 &&
                 !program.deterministic;
