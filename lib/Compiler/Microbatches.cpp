@@ -3,6 +3,7 @@
 #include "Microbatches.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/Dialect/DTensor/Donated.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
@@ -33,7 +34,8 @@ std::vector<Batch> batchesOf(FuncOp function) {
     const unsigned number = argument.getArgNumber();
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || type.getRank() == 0 ||
-        function.getArgAttr(number, dtensor::aliasAttr))
+        function.getArgAttr(number, dtensor::aliasAttr) ||
+        function.getArgAttr(number, dtensor::donatedAttr))
       continue;
     Batch &batch = bySize[type.getDimSize(0)];
     batch.rows = type.getDimSize(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions: arguments and results with their layouts and names, and
 // importStableHLO(), which replaces a module's functions.
+#include "meshloom/Dialect/DTensor/Donated.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
@@ -288,6 +289,8 @@ private:
       if (alias && alias.getValue().ult(resultTypes.size()) &&
           resultTypes[alias.getInt()] == argumentTypes[i])
         list.set(dtensor::aliasAttr, b.getI64IntegerAttr(alias.getInt()));
+      else if (alias || func.getArgAttr(inputs[i].number, "jax.buffer_donor"))
+        list.set(dtensor::donatedAttr, b.getUnitAttr());
       attributes = list.getDictionary(b.getContext());
     }
   }

@@ -1,10 +1,10 @@
 // The scopes of JAX arrive as locations: a step as jax.jit lowers it, with
 // as_text(debug_info=True), runs in a pipeline. So are the named computations
-// of Shardy.
+// of Shardy. A donated argument is no batch.
 // RUN: mesh-run %s --function=main --pipeline=microbatches=4 --verify
 // RUN: mesh-run %s --function=main --pipeline=microbatches=2,schedule=zero-bubble --verify
 // RUN: mesh-opt %s --function=named --pipeline=scope=part | FileCheck %s
-// CHECK: a pipeline of 2 stages
+// CHECK: a pipeline of 2 stages on 2 sets of 1 device of ring, schedule 1f1b, 2 microbatches of 4 rows of argument #1
 // CHECK: 0 part1
 // CHECK-NEXT: 1 part2
 #forward0 = loc("jit(step)/jvp(stage0)/dot_general")
@@ -31,11 +31,11 @@ func.func public @main(%w1: tensor<4x6xf32> {tf.aliasing_output = 0 : i32}, %w2:
   %21 = stablehlo.subtract %w2, %12 : tensor<6x2xf32>
   return %20, %21, %9 : tensor<4x6xf32>, tensor<6x2xf32>, tensor<f32>
 }
-func.func @named(%w: tensor<4x6xf32>, %x: tensor<8x4xf32>) -> tensor<f32> {
-  %0 = sdy.named_computation<"part1">(%x, %w) (%a: tensor<8x4xf32>, %b: tensor<4x6xf32>) {
-    %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+func.func @named(%w: tensor<8x6xf32> {jax.buffer_donor = true}, %x: tensor<8x8xf32>) -> tensor<f32> {
+  %0 = sdy.named_computation<"part1">(%x, %w) (%a: tensor<8x8xf32>, %b: tensor<8x6xf32>) {
+    %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
     sdy.return %1 : tensor<8x6xf32>
-  } : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  } : (tensor<8x8xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
   %2 = sdy.named_computation<"part2">(%0) (%a: tensor<8x6xf32>) {
     %3 = stablehlo.tanh %a : tensor<8x6xf32>
     sdy.return %3 : tensor<8x6xf32>
