@@ -447,6 +447,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       combineSlices(*block, inMemory);
       if (policy.picksElements)
         pickElements(*block);
+      else
+        writeRollsByParts(*block);
       scatterIntoSums(*block);
       readJoinedInPlace(*block, policy);
       splitReshapes(*block, inMemory);
