@@ -448,6 +448,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       combineSlices(*block, inMemory);
       if (policy.picksElements)
         pickElements(*block);
+      else
+        writeRollsByParts(*block);
       if (policy.callsSolver)
         callSolver(*block);
       scatterIntoSums(*block);

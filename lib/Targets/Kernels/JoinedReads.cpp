@@ -6,6 +6,11 @@
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/SetVector.h"
+
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
@@ -77,5 +82,104 @@ void meshloom::readJoinedInPlace(Block &block, const KernelPolicy &policy) {
     }
     op.replaceAllUsesWith(joined);
     op.erase();
+  }
+}
+
+/// The border of `select`: before it, along `dim`, elements are those of the
+/// first value.
+struct Border {
+  int64_t dim, place;
+};
+
+static std::optional<Border> borderOf(SelectOp select) {
+  auto compare = select.getPred().getDefiningOp<CompareOp>();
+  auto index = compare ? compare.getLhs().getDefiningOp<IotaOp>() : IotaOp();
+  mlir::DenseIntElementsAttr place;
+  if (!index || compare.getDirection() != ComparisonDirection::LT ||
+      !matchPattern(compare.getRhs(), mlir::m_Constant(&place)) ||
+      !place.isSplat())
+    return std::nullopt;
+  return Border{int64_t(index.getIotaDimension()),
+                place.getSplatValue<llvm::APInt>().getSExtValue()};
+}
+
+/// The slice of what `value` shifts along `dim` that is elements [begin, end)
+/// of `value`. Null where that is no shift, or has padding there.
+static Value shiftedSlice(Value value, int64_t dim, int64_t begin, int64_t end,
+                          OpBuilder &b) {
+  auto pad = value.getDefiningOp<PadOp>();
+  if (!pad)
+    return {};
+  Value source = pad.getOperand();
+  SmallVector<int64_t> limits = globalShape(source.getType());
+  SmallVector<int64_t> starts(limits.size(), 0), strides(limits.size(), 1);
+  for (int64_t d = 0; d < int64_t(limits.size()); ++d)
+    if (pad.getInteriorPadding()[d] != 0 ||
+        (d != dim &&
+         (pad.getEdgePaddingLow()[d] != 0 || pad.getEdgePaddingHigh()[d] != 0)))
+      return {};
+  starts[dim] = begin - pad.getEdgePaddingLow()[dim];
+  const int64_t limit = end - pad.getEdgePaddingLow()[dim];
+  if (starts[dim] < 0 || limit > limits[dim])
+    return {};
+  limits[dim] = limit;
+  SmallVector<int64_t> sizes = globalShape(value.getType());
+  sizes[dim] = end - begin;
+  Type type = spmd::shardType(sizes, elementTypeOf(value.getType()),
+                              layoutAttrOf(value.getType()));
+  return b.create<SliceOp>(pad.getLoc(), type, source, starts, limits, strides);
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return mlir::ShapedType::getNumElements(sizes);
+}
+
+void meshloom::writeRollsByParts(Block &block) {
+  for (auto select : llvm::make_early_inc_range(block.getOps<SelectOp>())) {
+    Type type = select.getType();
+    const auto border = borderOf(select);
+    auto pad = select.getOnTrue().getDefiningOp<PadOp>();
+    if (!border || !pad || spmd::layoutOf(type).is_partial() ||
+        !spmd::layoutOf(type).dim_axes()[border->dim].empty() ||
+        !spmd::windowsOf(type).empty() ||
+        pad.getOperand().getType().getEncoding() !=
+            cast<RankedTensorType>(type).getEncoding())
+      continue;
+    // Short pieces of many rows take longer to copy than to look for.
+    constexpr int64_t shortPiece = 16;
+    Operation *source = pad.getOperand().getDefiningOp();
+    const SmallVector<int64_t> shape = globalShape(type);
+    const int64_t size = shape[border->dim],
+                  shorter = std::min(border->place, size - border->place);
+    if ((source && isPerElement(source)) || shorter <= 0 ||
+        (product(ArrayRef(shape).take_front(border->dim)) > 1 &&
+         shorter * product(ArrayRef(shape).drop_front(border->dim + 1)) <
+             shortPiece) ||
+        llvm::any_of(select->getUsers(), [](Operation *user) {
+          return isPerElement(user) || isa<PadOp, SliceOp>(user);
+        }))
+      continue;
+    OpBuilder b(select);
+    Value first = shiftedSlice(select.getOnTrue(), border->dim, 0,
+                               border->place, b),
+          second = shiftedSlice(select.getOnFalse(), border->dim, border->place,
+                                size, b);
+    if (!first || !second)
+      continue;
+    Value joined = b.create<ConcatenateOp>(
+        select.getLoc(), type, ValueRange{first, second}, border->dim);
+    SmallVector<Operation *> unused{select};
+    select.replaceAllUsesWith(joined);
+    while (!unused.empty()) {
+      Operation *op = unused.pop_back_val();
+      if (!mlir::isOpTriviallyDead(op))
+        continue;
+      llvm::SmallSetVector<Operation *, 4> operands;
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          operands.insert(producer);
+      op->erase();
+      llvm::append_range(unused, operands);
+    }
   }
 }

@@ -371,3 +371,30 @@ func.func @table(%t: tensor<8xf32, #n>, %i: tensor<8xi32, #n>) -> tensor<8xf32, 
       : (tensor<8xf32, #n>, tensor<8xi32, #n>) -> tensor<8xf32, #n>
   return %1 : tensor<8xf32, #n>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#n = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A rolled tensor is two copies of slices; math on it looks for the places of
+// elements.
+// CHECK-LABEL: func.func @rolled
+// CHECK-NEXT: spmd.kernel loops [3] ins (%arg0 at {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel loops [5] ins (%arg0 at {{.*}} in_place [1] {ops = "concatenate"}
+// CHECK: spmd.kernel loops [8] {{.*}}{ops = "compare, select, tanh"}
+func.func @rolled(%x: tensor<8xf32, #n>, %y: tensor<8xf32, #n>) -> (tensor<8xf32, #n>, tensor<8xf32, #n>) {
+  %zero = dtensor.constant dense<0.0> : tensor<f32> -> tensor<f32, #s>
+  %index = dtensor.iota dim 0 : tensor<8xi32, #n>
+  %three = dtensor.constant dense<3> : tensor<8xi32> -> tensor<8xi32, #n>
+  %isFirst = dtensor.compare LT, %index, %three : (tensor<8xi32, #n>, tensor<8xi32, #n>) -> tensor<8xi1, #n>
+  %0 = dtensor.pad %x, %zero low [-5] high [5] interior [0] : (tensor<8xf32, #n>, tensor<f32, #s>) -> tensor<8xf32, #n>
+  %1 = dtensor.pad %x, %zero low [3] high [-3] interior [0] : (tensor<8xf32, #n>, tensor<f32, #s>) -> tensor<8xf32, #n>
+  %2 = dtensor.select %isFirst, %0, %1 : (tensor<8xi1, #n>, tensor<8xf32, #n>, tensor<8xf32, #n>) -> tensor<8xf32, #n>
+  %3 = dtensor.pad %y, %zero low [-5] high [5] interior [0] : (tensor<8xf32, #n>, tensor<f32, #s>) -> tensor<8xf32, #n>
+  %4 = dtensor.pad %y, %zero low [3] high [-3] interior [0] : (tensor<8xf32, #n>, tensor<f32, #s>) -> tensor<8xf32, #n>
+  %5 = dtensor.select %isFirst, %3, %4 : (tensor<8xi1, #n>, tensor<8xf32, #n>, tensor<8xf32, #n>) -> tensor<8xf32, #n>
+  %6 = dtensor.tanh %5 : tensor<8xf32, #n>
+  return %2, %6 : tensor<8xf32, #n>, tensor<8xf32, #n>
+}
