@@ -276,6 +276,7 @@ void forKernels(const std::vector<Step> &steps,
 }
 
 struct Counts {
+  std::set<std::string> symbols; ///< programs share kernels
   unsigned programs = 0, kernels = 0, large = 0, withBarriers = 0;
 };
 
@@ -324,10 +325,9 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
   auto broken = ptx::parse(withoutBarriers(code->ptx));
   ASSERT_TRUE(broken) << broken.error().message();
   ++counts.programs;
-  std::set<std::string> done;
   unsigned seed = 0;
   forKernels(compiled->program().steps, [&](const KernelStep &step) {
-    if (!done.insert(step.symbol).second)
+    if (!counts.symbols.insert(step.symbol).second)
       return;
     auto shape =
         std::ranges::find(code->kernels, step.symbol, &KernelShape::symbol);

@@ -152,10 +152,12 @@ LibraryWorkOrError CUDAExecutable::planDecomposition(const Call &call,
     return found != step.options.end() && std::get<int64_t>(found->second) != 0;
   };
   const BufferDecl &matrices = loaded.buffers[step.inputs[0].buffer];
+  // Vectors that are checked have to be written.
   Decomposition decomposition{.function = *function,
                               .type = matrices.type,
                               .isLower = option("lower"),
-                              .onlyValues = option("only_values"),
+                              .onlyValues = option("only_values") &&
+                                            !options.checkNonFinite,
                               .rows = matrices.shape[errors.dims.size() + 1],
                               .columns = matrices.shape[errors.dims.size()]};
   if (*function == Decomposition::Function::Reflections)

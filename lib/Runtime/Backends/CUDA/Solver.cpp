@@ -268,6 +268,7 @@ Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
                            char *workspace) const {
   for (const std::vector<int64_t> &start : work.starts) {
     std::vector<char *> arrays;
+    arrays.reserve(start.size());
     for (size_t i = 0; i < start.size(); ++i)
       arrays.push_back(operands[i] + start[i]);
     char *matrix = work.function == Function::Svd ? workspace + copyOffset
