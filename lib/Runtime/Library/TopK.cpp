@@ -94,7 +94,7 @@ public:
   };
 
   TopItems(DType type, int64_t k)
-      : type(type), k(size_t(k)), room(std::max<size_t>(2 * size_t(k), 128)) {
+      : type(type), k(size_t(k)), room(std::max<size_t>(2 * size_t(k), 16)) {
     items.reserve(room);
   }
 

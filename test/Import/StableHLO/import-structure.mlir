@@ -161,11 +161,18 @@ func.func @control(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
 // CHECK: dtensor.cholesky %{{.*}} {lower}
 // CHECK: dtensor.triangular_solve {{.*}}left_side, lower
 // CHECK: dtensor.top_k %{{.*}} k 2
-func.func @library(%a: tensor<3x4x4xf32>, %b: tensor<3x4x5xf32>) -> (tensor<3x4x2xf32>, tensor<3xi32>) {
+// CHECK: dtensor.top_k %{{.*}} k 1
+func.func @library(%a: tensor<3x4x4xf32>, %b: tensor<3x4x5xf32>) -> (tensor<3x4x1xf32>, tensor<3xi32>) {
   %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3xi32>)
   %1 = stablehlo.custom_call @lapack_strsm_ffi(%0#0, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}} : (tensor<3x4x4xf32>, tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
   %2, %3 = chlo.top_k(%1, k = 2) : tensor<3x4x5xf32> -> (tensor<3x4x2xf32>, tensor<3x4x2xi32>)
-  return %2, %0#1 : tensor<3x4x2xf32>, tensor<3xi32>
+  %4:2 = stablehlo.composite "chlo.top_k" %2 {composite_attributes = {k = 1 : i64}, decomposition = @sorted, version = 1 : i32} : (tensor<3x4x2xf32>) -> (tensor<3x4x1xf32>, tensor<3x4x1xi32>)
+  return %4#0, %0#1 : tensor<3x4x1xf32>, tensor<3xi32>
+}
+func.func private @sorted(%a: tensor<3x4x2xf32>) -> (tensor<3x4x1xf32>, tensor<3x4x1xi32>) {
+  %0 = stablehlo.slice %a [0:3, 0:4, 0:1] : (tensor<3x4x2xf32>) -> tensor<3x4x1xf32>
+  %1 = stablehlo.constant dense<0> : tensor<3x4x1xi32>
+  return %0, %1 : tensor<3x4x1xf32>, tensor<3x4x1xi32>
 }
 
 // -----
