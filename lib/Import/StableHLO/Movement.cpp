@@ -314,5 +314,10 @@ void importer::addMovement(Handlers &handlers) {
     return im.importCall(op.getLoc(), op.getCallee(),
                          im.leaves(op.getOperands()));
   });
+  handlers.add<stablehlo::CompositeOp>(
+      [](Importer &im, stablehlo::CompositeOp op) {
+        return im.importCall(op.getLoc(), op.getDecomposition(),
+                             im.leaves(op.getInputs()));
+      });
   handlers.add<sdy::NamedComputationOp>(importNamedComputation);
 }
