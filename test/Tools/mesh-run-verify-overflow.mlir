@@ -13,7 +13,8 @@
 // PRODUCTS: verify result 3 {{.*}}: ok
 
 // What a device's own part overflows to is lost: --verify says so, and does not call it wrong.
-// RUN: mesh-run %s --function=sums --verify | FileCheck %s --check-prefixes=SUMS,BLOCKS
+// RUN: echo '{"preset": "shared-memory", "workers": 16}' > %t.json
+// RUN: mesh-run %s --function=sums --verify --machine=%t.json | FileCheck %s --check-prefixes=SUMS,BLOCKS
 // RUN: mesh-run %s --function=sums --verify --machine=ring --private-memories | FileCheck %s --check-prefix=SUMS
 // SUMS: verify result 0 f32[2]: {{.*}}1 of 2 elements is not finite, as something overflows on the way: ok
 // SUMS: verify result 1 f32[2]: {{.*}}: ok
