@@ -83,7 +83,7 @@ TEST(MetricsTest, AreThoseOfKeras) {
 }
 
 TEST(MetricsTest, AccuraciesTakeWeightsOfEachLabel) {
-  const metrics::BinaryAccuracy accuracy;
+  const Metric accuracy = metrics::BinaryAccuracy();
   accuracy.update_state(tensor({0.f, 1.f, 1.f}), tensor({0.4f, 0.6f, 0.2f}),
                         tensor({1.f, 2.f, 3.f}));
   EXPECT_EQ(accuracy.result().item<float>(), 0.5f);
