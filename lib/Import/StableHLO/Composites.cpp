@@ -22,7 +22,7 @@ bool importer::isOpOfChlo(Operation *op) {
 
 /// Replaces `composite` by the op of its name where that takes its operands and
 /// attributes.
-static void raise(stablehlo::CompositeOp composite) {
+static void raiseComposite(stablehlo::CompositeOp composite) {
   OpBuilder b(composite);
   OperationState state(composite.getLoc(), composite.getName());
   state.addOperands(composite.getInputs());
@@ -46,5 +46,5 @@ void importer::raiseComposites(ModuleOp module) {
     if (isOpOfChlo(composite))
       composites.push_back(composite);
   });
-  llvm::for_each(composites, raise);
+  llvm::for_each(composites, raiseComposite);
 }
