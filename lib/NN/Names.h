@@ -109,7 +109,7 @@ private:
   }
   std::string message(std::string_view name) const {
     // Names that begin with it come first, then names that contain it, then
-    // names that have its letters in their order.
+    // names that have its letters, unless they are few, in their order.
     struct Near {
       bool beginsOtherwise, isElsewhere, lacksLetters;
       size_t distance;
@@ -117,13 +117,13 @@ private:
       auto operator<=>(const Near &) const = default;
     };
     const std::string spelled = inOurWords(bareName(name));
-    const bool isShort = spelled.size() < 2;
+    const bool isShort = spelled.size() < 2, hasFewLetters = spelled.size() < 6;
     std::vector<Near> near;
     near.reserve(entries.size());
     for (auto &[bare, entry] : entries)
       near.push_back({isShort || !bare.starts_with(spelled),
                       isShort || bare.find(spelled) == std::string::npos,
-                      isShort || !hasLettersInOrder(bare, spelled),
+                      hasFewLetters || !hasLettersInOrder(bare, spelled),
                       editDistance(spelled, bare), entry.first});
     std::ranges::sort(near);
     std::string text = tag() + "expected the name of " + kind + ", got '" +
