@@ -25,19 +25,38 @@ using nn::aligned;
 using nn::alignedSparse;
 using nn::divideNoNan;
 
-/// Values and their weights; values have the rank of the weights then.
-std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights) {
+/// What puts the values of one sample together: reduce_mean or reduce_sum.
+using Reduction = Tensor (*)(const Tensor &, const Axis &);
+
+Tensor meanOver(const Tensor &x, const Axis &axis) {
+  return reduce_mean(x, axis);
+}
+Tensor sumOver(const Tensor &x, const Axis &axis) {
+  return reduce_sum(x, axis);
+}
+
+/// `x` with its dims from `first` on put together.
+Tensor reducedFrom(const Tensor &x, int64_t first, Reduction reduce) {
+  if (x.rank() <= first)
+    return x;
+  std::vector<int64_t> dims;
+  for (int64_t d = first; d < x.rank(); ++d)
+    dims.push_back(d);
+  return reduce(x, Axis(dims));
+}
+
+/// A value for each sample, times its weight, and the weights, as Keras takes
+/// them. Weights may be of samples or of each value; empty: all count as one.
+std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights,
+                                   Reduction reduce) {
   values = nn::wide(values);
   if (!nn::isPresent(weights))
-    return {values, {}};
-  if (weights.rank() < values.rank()) {
-    std::vector<int64_t> trailing;
-    for (int64_t d = weights.rank(); d < values.rank(); ++d)
-      trailing.push_back(d);
-    values = reduce_mean(values, Axis(trailing));
-  }
+    return {reducedFrom(values, 1, reduce), {}};
+  values = reducedFrom(values, weights.rank(), reduce);
   Tensor fitting = nn::weightsFor(values, weights, "sample_weight");
-  return {values * fitting, broadcast_to(fitting, values.shape())};
+  Tensor all = broadcast_to(fitting, values.shape());
+  return {reducedFrom(values * fitting, 1, reduce),
+          reducedFrom(all, 1, reduce)};
 }
 
 /// Which of `values` count, by the mask of the predictions that they are of;
@@ -88,29 +107,29 @@ Tensor amongTop(const Tensor &hot, const Tensor &predictions, int64_t k) {
 } // namespace
 
 MetricRule meanRule(std::function<Tensor(const MetricBatch &)> values) {
-  return {{{"total"}, {"count"}},
-          [values = std::move(values)](const MetricBatch &batch) {
-            const Tensor value = nn::wide(values(batch));
-            // A masked prediction does not count.
-            if (Tensor mask = maskFor(value, batch.y_pred);
-                nn::isPresent(mask)) {
-              Tensor weights = cast(mask, value.dtype());
-              if (nn::isPresent(batch.sample_weight))
-                weights = weights * nn::weightsFor(value, batch.sample_weight,
-                                                   "sample_weight");
-              return std::vector{reduce_sum(where(mask, value * weights, 0)),
-                                 reduce_sum(weights)};
-            }
-            auto [terms, weights] = weighted(value, batch.sample_weight);
-            Tensor total = reduce_sum(terms);
-            return std::vector{total,
-                               nn::isPresent(weights)
-                                   ? reduce_sum(weights)
-                                   : zeros_like(total) + double(terms.size())};
-          },
-          [](const std::vector<Tensor> &sums) {
-            return divideNoNan(sums[0], sums[1]);
-          }};
+  return {
+      {{"total"}, {"count"}},
+      [values = std::move(values)](const MetricBatch &batch) {
+        const Tensor value = nn::wide(values(batch));
+        // A masked prediction does not count.
+        if (Tensor mask = maskFor(value, batch.y_pred); nn::isPresent(mask)) {
+          Tensor weights = cast(mask, value.dtype());
+          if (nn::isPresent(batch.sample_weight))
+            weights = weights * nn::weightsFor(value, batch.sample_weight,
+                                               "sample_weight");
+          return std::vector{reduce_sum(where(mask, value * weights, 0)),
+                             reduce_sum(weights)};
+        }
+        auto [terms, weights] = weighted(value, batch.sample_weight, meanOver);
+        Tensor total = reduce_sum(terms);
+        return std::vector{total,
+                           nn::isPresent(weights)
+                               ? reduce_sum(weights)
+                               : zeros_like(total) + double(terms.size())};
+      },
+      [](const std::vector<Tensor> &sums) {
+        return divideNoNan(sums[0], sums[1]);
+      }};
 }
 
 Tensor asFloat(const Tensor &x) {
@@ -120,8 +139,8 @@ Tensor asFloat(const Tensor &x) {
 MetricRule sumRule() {
   return {{{"total"}},
           [](const MetricBatch &batch) {
-            return std::vector{
-                reduce_sum(weighted(batch.y_true, batch.sample_weight).first)};
+            return std::vector{reduce_sum(
+                weighted(batch.y_true, batch.sample_weight, sumOver).first)};
           },
           [](const std::vector<Tensor> &sums) { return sums[0]; }};
 }

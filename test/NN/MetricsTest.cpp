@@ -87,6 +87,10 @@ TEST(MetricsTest, AccuraciesTakeWeightsOfEachLabel) {
   accuracy.update_state(tensor({0.f, 1.f, 1.f}), tensor({0.4f, 0.6f, 0.2f}),
                         tensor({1.f, 2.f, 3.f}));
   EXPECT_EQ(accuracy.result().item<float>(), 0.5f);
+  // The values of a sample are added up in a sum.
+  const metrics::Sum sum;
+  sum.update_state(tensor({{1.f, 2.f}, {3.f, 4.f}}), tensor({1.f, 0.5f}));
+  EXPECT_EQ(sum.result().item<float>(), 6.5f);
 }
 
 // Keras 3.15's numbers.
