@@ -3,6 +3,7 @@
 // target; when the program itself is emitted, it takes over what is there.
 #include "CompileAhead.h"
 
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 
@@ -23,7 +24,7 @@ CompileAhead::CompileAhead(FuncOp function, const Target &target,
                            const EmitOptions &emit,
                            const PartitionOptions &partition)
     : target(target), partition(partition) {
-  if (!emit.makeCode || std::thread::hardware_concurrency() < 2 ||
+  if (!emit.makeCode || availableCores() < 2 ||
       !function.getContext()->isMultithreadingEnabled())
     return;
   const size_t ops = function.getBody().front().getOperations().size();

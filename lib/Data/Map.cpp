@@ -2,6 +2,7 @@
 // Steps that call functions of the user's: map, in this thread or on several,
 // and interleave.
 #include "Steps.h"
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Data/Dataset.h"
 
@@ -260,8 +261,7 @@ constexpr int64_t maxCalls = 1024;
 /// `calls` with their number, which may be AUTOTUNE.
 ParallelCalls checkedCalls(std::string_view step, ParallelCalls calls) {
   if (calls.count == AUTOTUNE)
-    calls.count = std::clamp(int64_t(std::thread::hardware_concurrency()),
-                             int64_t(1), maxCalls);
+    calls.count = std::min(availableCores(), maxCalls);
   expect(calls.count >= 1 && calls.count <= maxCalls, step,
          "AUTOTUNE or num_parallel_calls in [1, 1024]", calls.count);
   return calls;

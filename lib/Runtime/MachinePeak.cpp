@@ -3,13 +3,13 @@
 // arrays that no cache holds. All cores do so at once, since they share the
 // memory and, on most machines, the clock. A thread's own CPU time counts, so
 // that other programs on the machine change little.
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Runtime/Profiler.h"
 #include "meshloom/Runtime/ThreadTime.h"
 
 #include <algorithm>
 #include <barrier>
 #include <memory>
-#include <sched.h>
 #include <thread>
 
 namespace meshloom {
@@ -73,10 +73,7 @@ constexpr int64_t ELEMENTS = int64_t(3) << 23;
 
 /// Measures all threads at the same time.
 MachinePeak measure() {
-  int64_t workers = 1;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    workers = std::max(1, CPU_COUNT(&set));
+  const int64_t workers = availableCores();
   std::vector<double> gflops(static_cast<size_t>(workers));
   std::vector<double> gigabytes(static_cast<size_t>(workers));
   std::barrier together(workers);

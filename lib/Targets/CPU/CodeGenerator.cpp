@@ -4,6 +4,7 @@
 
 #include "MaskedLoops.h"
 #include "VectorLoops.h"
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/Timing.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -513,7 +514,7 @@ CodeGenerator::~CodeGenerator() {
 }
 
 void CodeGenerator::prepare(CodegenMode mode) {
-  if (std::thread::hardware_concurrency() > 1)
+  if (availableCores() > 1)
     IdlePasses::ofProcess().prepare(mode);
 }
 

@@ -7,6 +7,7 @@
 #include "CodeGenerator.h"
 #include "KernelToLLVM.h"
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/KernelLowering.h"
@@ -152,7 +153,7 @@ struct KernelCompiler::Work {
   bool needsHelp() const { return waiting.size() > helpers.size() - busy; }
   /// Under the lock.
   void startHelper() {
-    if (helpers.size() + 1 < std::thread::hardware_concurrency())
+    if (int64_t(helpers.size()) + 1 < availableCores())
       helpers.emplace_back([this] { run("helpers"); });
   }
   /// Lowers those that nobody has, but stops where `finish` asks for others.

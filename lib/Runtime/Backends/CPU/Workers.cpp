@@ -2,20 +2,10 @@
 // How many threads there are.
 #include "Workers.h"
 
-#include <algorithm>
-#include <sched.h>
+#include "meshloom/Core/AvailableCores.h"
 
+using namespace meshloom;
 using namespace meshloom::cpu;
-
-namespace {
-/// Cores that this process may use.
-int64_t availableCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return 1;
-}
-} // namespace
 
 int64_t meshloom::cpu::workersFor(int64_t wanted) {
   return wanted ? wanted : availableCores();
