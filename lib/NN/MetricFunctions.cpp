@@ -25,7 +25,7 @@ using nn::aligned;
 using nn::alignedSparse;
 using nn::divideNoNan;
 
-/// What puts the values of one sample together: reduce_mean or reduce_sum.
+/// Puts the values of one sample together: reduce_mean or reduce_sum.
 using Reduction = Tensor (*)(const Tensor &, const Axis &);
 
 Tensor meanOver(const Tensor &x, const Axis &axis) {
@@ -54,9 +54,9 @@ std::pair<Tensor, Tensor> weighted(Tensor values, const Tensor &weights,
     return {reducedFrom(values, 1, reduce), {}};
   values = reducedFrom(values, weights.rank(), reduce);
   Tensor fitting = nn::weightsFor(values, weights, "sample_weight");
-  Tensor all = broadcast_to(fitting, values.shape());
+  Tensor spread = broadcast_to(fitting, values.shape());
   return {reducedFrom(values * fitting, 1, reduce),
-          reducedFrom(all, 1, reduce)};
+          reducedFrom(spread, 1, reduce)};
 }
 
 /// Which of `values` count, by the mask of the predictions that they are of;
