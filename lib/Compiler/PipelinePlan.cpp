@@ -16,14 +16,18 @@ namespace meshloom {
 
 namespace {
 
+/// Returns the bytes of a value on one device.
+int64_t bytesOf(const PipelineValue &value) {
+  return localBytes(value.type->layout, value.type->shape, value.type->dtype);
+}
+
 /// Follows which values are on which set of devices during a step.
 class PipelineMemory {
 public:
   PipelineMemory(const PipelineProgram &program,
                  ArrayRef<int64_t> peaksOfParts);
 
-  /// A part works on a microbatch, or after all of them (-1).
-  void run(size_t part, int64_t microbatch);
+  void run(const PipelineLaunch &launch);
   const std::vector<int64_t> &peaks() const { return most; }
 
 private:
@@ -35,19 +39,11 @@ private:
     auto operator<=>(const Place &) const = default;
   };
   size_t setOf(size_t part) const {
-    return size_t(program.parts[part].stage) % bytes.size();
-  }
-  int64_t bytesOf(size_t value) const {
-    const ArrayType &type = *program.values[value].type;
-    return localBytes(type.layout, type.shape, type.dtype);
-  }
-  bool isOfMicrobatch(size_t value) const {
-    const PipelineValue::Kind kind = program.values[value].kind;
-    return kind == PipelineValue::Kind::Microbatch ||
-           kind == PipelineValue::Kind::Activation;
+    return size_t(program.shape.setOf(program.parts[part].stage));
   }
   Place placeOf(size_t value, int64_t microbatch, size_t set) const {
-    return {value, isOfMicrobatch(value) ? microbatch : -1, set};
+    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1,
+            set};
   }
   void add(const Place &place);
   void remove(const Place &place);
@@ -62,7 +58,7 @@ private:
 PipelineMemory::PipelineMemory(const PipelineProgram &program,
                                ArrayRef<int64_t> peaksOfParts)
     : program(program), peaksOfParts(peaksOfParts),
-      bytes(size_t(program.shape.stages / program.shape.stagesPerSet), 0) {
+      bytes(size_t(program.shape.sets()), 0) {
   for (size_t part = 0; part < program.parts.size(); ++part)
     for (size_t value : program.parts[part].operands)
       if (program.values[value].kind == PipelineValue::Kind::Argument)
@@ -80,24 +76,26 @@ int64_t PipelineMemory::usesOf(size_t value, size_t set) const {
 
 void PipelineMemory::add(const Place &place) {
   if (uses.try_emplace(place, usesOf(place.value, place.set)).second)
-    bytes[place.set] += bytesOf(place.value);
+    bytes[place.set] += bytesOf(program.values[place.value]);
 }
 
 void PipelineMemory::remove(const Place &place) {
   if (uses.erase(place))
-    bytes[place.set] -= bytesOf(place.value);
+    bytes[place.set] -= bytesOf(program.values[place.value]);
 }
 
-void PipelineMemory::run(size_t part, int64_t microbatch) {
+void PipelineMemory::run(const PipelineLaunch &launch) {
+  const auto [part, microbatch] = launch;
   const PipelinePart &running = program.parts[part];
   const size_t set = setOf(part);
   int64_t operandBytes = 0;
   for (size_t value : running.operands) {
     add(placeOf(value, microbatch, set));
-    operandBytes += bytesOf(value);
+    operandBytes += bytesOf(program.values[value]);
     // A value that no part of its set uses has been sent.
     for (size_t source = 0; source < bytes.size(); ++source)
-      if (source != set && isOfMicrobatch(value) && usesOf(value, source) == 0)
+      if (source != set && program.values[value].isOfMicrobatch() &&
+          usesOf(value, source) == 0)
         remove(placeOf(value, microbatch, source));
   }
   most[set] =
@@ -105,7 +103,7 @@ void PipelineMemory::run(size_t part, int64_t microbatch) {
   for (size_t value : running.results)
     add(placeOf(value, microbatch, set));
   for (size_t value : running.operands)
-    if (isOfMicrobatch(value)) {
+    if (program.values[value].isOfMicrobatch()) {
       const Place place = placeOf(value, microbatch, set);
       if (auto found = uses.find(place);
           found != uses.end() && --found->second == 0)
@@ -126,10 +124,8 @@ int64_t transferTime(const PipelineProgram &program, int64_t stage,
     if (llvm::any_of(program.parts, [&](const PipelinePart &part) {
           return part.stage != stage &&
                  llvm::is_contained(part.operands, value);
-        })) {
-      const ArrayType &type = *program.values[value].type;
-      bytes += localBytes(type.layout, type.shape, type.dtype);
-    }
+        }))
+      bytes += bytesOf(program.values[value]);
   return machine.defaultLink.latency +
          timeFor(bytes, machine.defaultLink.bytesPerSecond);
 }
@@ -139,11 +135,10 @@ int64_t updateTime(const PipelineProgram &program, ArrayRef<int64_t> times) {
   std::map<size_t, int64_t> ends; // of values
   std::map<int64_t, int64_t> freeAt;
   int64_t last = 0;
-  const int64_t sets = program.shape.stages / program.shape.stagesPerSet;
   for (const auto &[part, time] : llvm::zip_equal(program.parts, times)) {
     if (part.work)
       continue;
-    int64_t &end = freeAt[part.stage % sets];
+    int64_t &end = freeAt[program.shape.setOf(part.stage)];
     for (size_t operand : part.operands)
       end = std::max(end, ends[operand]);
     end += time;
@@ -187,36 +182,31 @@ Result<PipelinePlan> planPipeline(const PipelineProgram &program,
   plan.updateTime = updateTime(program, times);
 
   PipelineMemory memory(program, peaks);
-  const Result<std::vector<PipelineTask>> tasks = pipelineTasks(program.shape);
-  for (const PipelineTask &task : *tasks)
-    if (std::optional<size_t> part = program.partOf(task))
-      memory.run(*part, task.microbatch);
-  for (size_t i = 0; i < parts.size(); ++i)
-    if (!program.parts[i].work)
-      memory.run(i, -1);
+  for (const PipelineLaunch &launch : program.launches())
+    memory.run(launch);
   plan.peakBytes = memory.peaks();
   return plan;
 }
 
 std::string planText(const PipelineProgram &program, const PipelinePlan &plan,
                      const MachineModel &machine) {
-  const size_t sets = plan.peakBytes.size();
   std::string text = fmt::format(
       "a pipeline of {} stages on {} sets of {} device{} of {}, schedule {}, "
       "{}\n",
-      program.shape.stages, sets, plan.devices, plan.devices == 1 ? "" : "s",
-      machine.name, name(program.shape.schedule), program.batch);
+      program.shape.stages, program.shape.sets(), plan.devices,
+      plan.devices == 1 ? "" : "s", machine.name, name(program.shape.schedule),
+      program.batch);
   text += fmt::format(
       "{:>5}  {:<20} {:>10} {:>10} {:>10} {:>10} {:>5} {:>10}\n", "stage",
       "scopes", "forward", "backward", "weights", "transfer", "held", "memory");
   for (size_t stage = 0; stage < plan.times.size(); ++stage) {
     const PipelineStageTime &time = plan.times[stage];
-    text +=
-        fmt::format("{:>5}  {:<20} {:>10} {:>10} {:>10} {:>10} {:>5} {:>10}\n",
-                    stage, program.stageNames[stage], formatTime(time.forward),
-                    formatTime(time.backward), formatTime(time.weightGradient),
-                    formatTime(time.transfer), plan.step.held[stage],
-                    bytesText(plan.peakBytes[stage % sets]));
+    text += fmt::format(
+        "{:>5}  {:<20} {:>10} {:>10} {:>10} {:>10} {:>5} {:>10}\n", stage,
+        program.stageNames[stage], formatTime(time.forward),
+        formatTime(time.backward), formatTime(time.weightGradient),
+        formatTime(time.transfer), plan.step.held[stage],
+        bytesText(plan.peakBytes[size_t(program.shape.setOf(int64_t(stage)))]));
   }
   return text + fmt::format("time of a step: {}, of which {} are for the "
                             "updates; devices wait "
@@ -239,7 +229,7 @@ std::string planJson(const PipelineProgram &program, const PipelinePlan &plan,
   json["stages"] = nlohmann::ordered_json::array();
   for (size_t stage = 0; stage < plan.times.size(); ++stage) {
     const PipelineStageTime &time = plan.times[stage];
-    const size_t set = stage % plan.peakBytes.size();
+    const auto set = size_t(program.shape.setOf(int64_t(stage)));
     json["stages"].push_back({{"scopes", program.stageNames[stage]},
                               {"forward_ps", time.forward},
                               {"backward_ps", time.backward},

@@ -80,6 +80,18 @@ std::optional<size_t> PipelineProgram::partOf(const PipelineTask &task) const {
   return std::nullopt;
 }
 
+std::vector<PipelineLaunch> PipelineProgram::launches() const {
+  std::vector<PipelineLaunch> result;
+  const Result<std::vector<PipelineTask>> tasks = pipelineTasks(shape);
+  for (const PipelineTask &task : *tasks)
+    if (std::optional<size_t> part = partOf(task))
+      result.push_back({*part, task.microbatch});
+  for (size_t part = 0; part < parts.size(); ++part)
+    if (!parts[part].work)
+      result.push_back({part, -1});
+  return result;
+}
+
 namespace {
 
 /// Cuts a prepared function of a module.

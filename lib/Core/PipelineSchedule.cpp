@@ -15,10 +15,6 @@ namespace {
 using enum PipelineWork;
 using Tasks = std::vector<PipelineTask>;
 
-int64_t setCount(const PipelineShape &shape) {
-  return shape.stages / shape.stagesPerSet;
-}
-
 std::optional<Error> mistakeIn(const PipelineShape &shape) {
   if (shape.stages < 1)
     return Error("expected at least one stage, got none");
@@ -34,11 +30,11 @@ std::optional<Error> mistakeIn(const PipelineShape &shape) {
       return Error(fmt::format("only the schedule INTERLEAVED has several "
                                "stages on a set of devices, got {}",
                                shape.stagesPerSet));
-  } else if (shape.microbatches % setCount(shape)) {
+  } else if (shape.microbatches % shape.sets()) {
     return Error(fmt::format(
         "the schedule INTERLEAVED expects a number of microbatches that is a "
         "multiple of the {} sets of devices, got {}",
-        setCount(shape), shape.microbatches));
+        shape.sets(), shape.microbatches));
   }
   return std::nullopt;
 }
@@ -46,7 +42,7 @@ std::optional<Error> mistakeIn(const PipelineShape &shape) {
 /// Returns the tasks of one kind of a set of devices: as many microbatches as
 /// there are sets go through all its stages before the next ones begin.
 Tasks tasksOfKind(const PipelineShape &shape, int64_t set, PipelineWork work) {
-  const int64_t sets = setCount(shape), perSet = shape.stagesPerSet;
+  const int64_t sets = shape.sets(), perSet = shape.stagesPerSet;
   const int64_t group = perSet == 1 ? shape.microbatches : sets;
   Tasks tasks;
   for (int64_t first = 0; first < shape.microbatches; first += group)
@@ -59,12 +55,12 @@ Tasks tasksOfKind(const PipelineShape &shape, int64_t set, PipelineWork work) {
 
 /// The number of tasks forward that a set does before its first one backward.
 int64_t forwardFirst(const PipelineShape &shape, int64_t set) {
-  const int64_t after = setCount(shape) - set - 1;
+  const int64_t after = shape.sets() - set - 1;
   if (shape.schedule == PipelineSchedule::GPIPE)
     return shape.microbatches;
   if (shape.stagesPerSet == 1)
     return after + 1;
-  return 2 * after + (shape.stagesPerSet - 1) * setCount(shape) + 1;
+  return 2 * after + (shape.stagesPerSet - 1) * shape.sets() + 1;
 }
 
 /// Returns the tasks of a set of devices, one after the other.
@@ -147,7 +143,7 @@ Result<std::vector<PipelineTask>> pipelineTasks(const PipelineShape &shape) {
     return *mistake;
   std::vector<Tasks> waiting;
   size_t count = 0;
-  for (int64_t set = 0; set < setCount(shape); ++set)
+  for (int64_t set = 0; set < shape.sets(); ++set)
     count += waiting.emplace_back(tasksOfSet(shape, set)).size();
   std::vector<size_t> next(waiting.size(), 0);
   std::map<PipelineTask, size_t> turns;
@@ -189,15 +185,15 @@ predictPipeline(const PipelineShape &shape,
           "expected times of at least 0 picoseconds, got less for stage {}",
           stage));
   }
-  const int64_t sets = setCount(shape);
+  const int64_t sets = shape.sets();
   std::vector<int64_t> freeAt(size_t(sets), 0);
   std::map<PipelineTask, int64_t> ends;
   PipelinePrediction prediction;
   double busy = 0;
   for (const PipelineTask &task : *tasks) {
-    int64_t &end = freeAt[size_t(task.stage % sets)];
+    int64_t &end = freeAt[size_t(shape.setOf(task.stage))];
     for (const PipelineTask &need : needsOf(task, shape.stages)) {
-      const bool moves = need.stage % sets != task.stage % sets;
+      const bool moves = shape.setOf(need.stage) != shape.setOf(task.stage);
       const auto sender = size_t(std::min(need.stage, task.stage));
       end = std::max(end, ends[need] + (moves ? times[sender].transfer : 0));
     }

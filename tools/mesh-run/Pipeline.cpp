@@ -35,21 +35,12 @@ public:
 private:
   /// A value, and its microbatch or -1.
   using Key = std::pair<size_t, int64_t>;
-  struct Launch {
-    size_t part;
-    int64_t microbatch;
-  };
-
   Key keyOf(size_t value, int64_t microbatch) const {
-    const Kind kind = program.values[value].kind;
-    return {value, kind == Kind::Microbatch || kind == Kind::Activation
-                       ? microbatch
-                       : -1};
+    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1};
   }
-  std::vector<Launch> launches() const;
   HostBytes initialBytes(const Key &key, const ArrayType &type) const;
   Result<Array> take(const Key &key, const ArrayType &type, bool isReplaced);
-  Status start(const Launch &launch);
+  Status start(const PipelineLaunch &launch);
 
   const PipelineProgram &program;
   const std::shared_ptr<Client> client;
@@ -61,12 +52,12 @@ private:
 
 Status PipelineRun::load(std::vector<Compiled> parts,
                          const std::string &deviceType) {
-  const int64_t sets = program.shape.stages / program.shape.stagesPerSet;
   for (size_t i = 0; i < parts.size(); ++i) {
     const int64_t size = parts[i].signature().mesh.size();
     std::vector<int64_t> devices;
     for (int64_t device = 0; device < size; ++device)
-      devices.push_back(program.parts[i].stage % sets * size + device);
+      devices.push_back(program.shape.setOf(program.parts[i].stage) * size +
+                        device);
     auto executable = client->load(std::move(parts[i]),
                                    DeviceAssignment::of(deviceType, devices));
     if (!executable)
@@ -74,18 +65,6 @@ Status PipelineRun::load(std::vector<Compiled> parts,
     executables.push_back(std::move(*executable));
   }
   return Success();
-}
-
-std::vector<PipelineRun::Launch> PipelineRun::launches() const {
-  std::vector<Launch> result;
-  const auto tasks = pipelineTasks(program.shape);
-  for (const PipelineTask &task : *tasks)
-    if (std::optional<size_t> part = program.partOf(task))
-      result.push_back({*part, task.microbatch});
-  for (size_t part = 0; part < program.parts.size(); ++part)
-    if (!program.parts[part].work)
-      result.push_back({part, -1});
-  return result;
 }
 
 /// Returns the value that no part gives: an argument, its rows in a microbatch,
@@ -123,7 +102,7 @@ Result<Array> PipelineRun::take(const Key &key, const ArrayType &type,
   return std::move(array).movedTo(client, type);
 }
 
-Status PipelineRun::start(const Launch &launch) {
+Status PipelineRun::start(const PipelineLaunch &launch) {
   const PipelinePart &part = program.parts[launch.part];
   Executable &executable = *executables[launch.part];
   const Signature &signature = executable.signature();
@@ -147,13 +126,13 @@ Status PipelineRun::start(const Launch &launch) {
 }
 
 Result<std::vector<HostBytes>> PipelineRun::run() {
-  const std::vector<Launch> order = launches();
-  for (const Launch &launch : order)
+  const std::vector<PipelineLaunch> order = program.launches();
+  for (const PipelineLaunch &launch : order)
     for (size_t value : program.parts[launch.part].operands)
       ++uses[keyOf(value, launch.microbatch)];
   for (size_t value : program.results)
     ++uses[keyOf(value, -1)];
-  for (const Launch &launch : order)
+  for (const PipelineLaunch &launch : order)
     if (Status started = start(launch); !started)
       return started.error();
   std::vector<HostBytes> results;
@@ -217,9 +196,8 @@ Status runPipeline(Platform &platform, const Options &options) {
   auto inputs = makeInputs(*signature, options);
   if (!inputs)
     return inputs.error();
-  const PipelineShape &shape = pipeline->program.shape;
   auto client =
-      platform.client(shape.stages / shape.stagesPerSet *
+      platform.client(pipeline->program.shape.sets() *
                       pipeline->parts.front().signature().mesh.size());
   if (!client)
     return client.error();

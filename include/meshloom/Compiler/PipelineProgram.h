@@ -67,6 +67,11 @@ struct PipelineValue {
   Kind kind;
   size_t argument = 0; ///< of an Argument or Microbatch
   std::optional<ArrayType> type = std::nullopt; ///< after compileParts
+
+  /// Returns whether each microbatch has a value of its own.
+  bool isOfMicrobatch() const {
+    return kind == Kind::Microbatch || kind == Kind::Activation;
+  }
 };
 
 /// A program of one stage.
@@ -76,6 +81,12 @@ struct PipelinePart {
   std::optional<PipelineWork> work;
   OwningOpRef<ModuleOp> module;
   std::vector<size_t> operands, results; ///< numbers of values
+};
+
+/// The run of a part on a microbatch, or after the last one (-1).
+struct PipelineLaunch {
+  size_t part;
+  int64_t microbatch;
 };
 
 struct PipelineProgram {
@@ -90,6 +101,8 @@ struct PipelineProgram {
   /// Returns the number of the part for a task; nothing where the task has
   /// nothing to do.
   std::optional<size_t> partOf(const PipelineTask &task) const;
+  /// Returns what runs in a step, in the order of the schedule.
+  std::vector<PipelineLaunch> launches() const;
 };
 
 /// Cuts the function that CompileOptions::function means into the programs of

@@ -52,6 +52,11 @@ struct PipelineShape {
   /// The number of stages that each set of devices has: 1 unless the schedule
   /// is interleaved.
   int64_t stagesPerSet = 1;
+
+  /// The number of sets of devices.
+  int64_t sets() const { return stages / stagesPerSet; }
+  /// The set of a stage.
+  int64_t setOf(int64_t stage) const { return stage % sets(); }
 };
 
 /// Returns all tasks, in an order in which each comes after those that it
