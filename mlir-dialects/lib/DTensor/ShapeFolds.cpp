@@ -8,6 +8,8 @@
 
 #include "SplatMath.h"
 
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
+
 #include <numeric>
 
 namespace meshloom::dtensor {
@@ -521,27 +523,6 @@ static bool isComputedWider(ReduceKind kind, Type element) {
          (kind == ReduceKind::Prod && !isa<IntegerType>(element));
 }
 
-/// Combines two tensors as a reduction does.
-static Value combineTwo(ReduceKind kind, Value x, Value y,
-                        PatternRewriter &rewriter, Location loc) {
-  Type type = x.getType();
-  switch (kind) {
-  case ReduceKind::Sum:
-    return rewriter.create<AddOp>(loc, type, x, y);
-  case ReduceKind::Prod:
-    return rewriter.create<MultiplyOp>(loc, type, x, y);
-  case ReduceKind::Min:
-    return rewriter.create<MinimumOp>(loc, type, x, y);
-  case ReduceKind::Max:
-    return rewriter.create<MaximumOp>(loc, type, x, y);
-  case ReduceKind::And:
-    return rewriter.create<AndOp>(loc, type, x, y);
-  case ReduceKind::Or:
-    return rewriter.create<OrOp>(loc, type, x, y);
-  }
-  llvm_unreachable("covered");
-}
-
 /// A reduction over a dim along which slices are joined (jnp.stack) combines
 /// them in pairs, element by element: they are not copied first.
 static LogicalResult reduceStackedSlices(ReduceOp op,
@@ -559,14 +540,14 @@ static LogicalResult reduceStackedSlices(ReduceOp op,
   for (Value slice : stack.getInputs())
     if (globalShape(slice.getType())[stack.getDimension()] != 1)
       return failure();
+  TensorBuilder make(rewriter, op.getLoc());
   SmallVector<Value> slices;
   for (Value slice : stack.getInputs())
-    slices.push_back(rewriter.create<ReshapeOp>(op.getLoc(), type, slice));
+    slices.push_back(make.reshape(slice, type.getShape()));
   while (slices.size() > 1) {
     SmallVector<Value> next;
     for (size_t i = 0; i + 1 < slices.size(); i += 2)
-      next.push_back(combineTwo(op.getKind(), slices[i], slices[i + 1],
-                                rewriter, op.getLoc()));
+      next.push_back(make.combine(op.getKind(), slices[i], slices[i + 1]));
     if (slices.size() % 2 != 0)
       next.push_back(slices.back());
     slices = std::move(next);

@@ -5,6 +5,8 @@
 #include "RuleBuilder.h"
 #include "ScalarRegion.h"
 
+#include "meshloom/Dialect/DTensor/TensorBuilder.h"
+
 namespace meshloom::dtensor {
 
 using Dim = ShardingRule::Dim;
@@ -209,21 +211,7 @@ static void writeOut(SelectAndScatterOp op, Region &region, ReduceKind kind,
                                      ? ComparisonDirection::GE
                                      : ComparisonDirection::LE,
                                  first, second);
-    switch (kind) {
-    case ReduceKind::Sum:
-      return b.create<AddOp>(loc, first, second);
-    case ReduceKind::Prod:
-      return b.create<MultiplyOp>(loc, first, second);
-    case ReduceKind::Min:
-      return b.create<MinimumOp>(loc, first, second);
-    case ReduceKind::Max:
-      return b.create<MaximumOp>(loc, first, second);
-    case ReduceKind::And:
-      return b.create<AndOp>(loc, first, second);
-    case ReduceKind::Or:
-      return b.create<OrOp>(loc, first, second);
-    }
-    llvm_unreachable("covered");
+    return TensorBuilder(b, loc).combine(kind, first, second);
   }();
   b.create<YieldOp>(loc, value);
 }
