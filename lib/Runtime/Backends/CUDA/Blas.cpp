@@ -17,33 +17,23 @@ static constexpr std::array systemBlasLibraries{"libcublasLt.so.13",
 /// the newest GPUs.
 static constexpr uint64_t mostWorkspaceBytes = uint64_t(32) << 20;
 
-Result<const BlasLibrary *> BlasLibrary::open(const std::string &path) {
-  Result<void *> handle = openLibrary(path, systemBlasLibraries, "cuBLASLt");
-  if (!handle)
-    return handle.error();
-  auto library = std::make_unique<BlasLibrary>();
-  LibraryFunctions functions(*handle);
-  functions.find(library->cublasLtGetStatusName, "cublasLtGetStatusName");
-#define MESHLOOM_BLAS_FUNCTION(name, ...) functions.find(library->name, #name);
+Result<const BlasLibrary *> BlasLibrary::load(const std::string &path) {
+  return loadLibrary<BlasLibrary>(
+      path, {"cuBLASLt", systemBlasLibraries},
+      [](LibraryFunctions &functions, BlasLibrary &library) {
+        functions.find(library.cublasLtGetStatusName, "cublasLtGetStatusName");
+#define MESHLOOM_BLAS_FUNCTION(name, ...) functions.find(library.name, #name);
 #include "BlasFunctions.def"
 #undef MESHLOOM_BLAS_FUNCTION
-  if (Status ok = functions.complete(path, systemBlasLibraries, "cuBLASLt");
-      !ok)
-    return ok.error();
-  return library.release(); // as the library, it stays
-}
-
-Result<const BlasLibrary *> BlasLibrary::load(const std::string &path) {
-  return openOnce<BlasLibrary>(path, open);
+      });
 }
 
 Status BlasLibrary::check(BlasResult result, std::string_view function) const {
   if (result == BlasResult::Success)
     return Success();
   const char *name = cublasLtGetStatusName(result);
-  return Error(fmt::format("{} fails with {}", function,
-                           name ? name : fmt::format("error {}", int(result))),
-               ErrorCode::INTERNAL);
+  return failedCall(function,
+                    name ? name : fmt::format("error {}", int(result)));
 }
 
 static BlasType typeOf(DType type) {

@@ -28,9 +28,6 @@ public:
   BlasResult (*name)(__VA_ARGS__) = nullptr;
 #include "BlasFunctions.def"
 #undef MESHLOOM_BLAS_FUNCTION
-
-private:
-  static Result<const BlasLibrary *> open(const std::string &path);
 };
 
 /// A product of some shape, as the library describes it, and the algorithm that

@@ -70,8 +70,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
       text,
       "the platform cuda takes card=N, logical-gpus=N, private-memories, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
-      "nccl=PATH, "
-      "cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH",
+      "nccl=PATH, cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "private-memories" && !value)
           return options.privateMemories = true;

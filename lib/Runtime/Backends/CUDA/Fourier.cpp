@@ -17,24 +17,15 @@ using namespace meshloom::cuda;
 static constexpr std::array systemFourierLibraries{"libcufft.so.12",
                                                    "libcufft.so.11"};
 
-Result<const FourierLibrary *> FourierLibrary::open(const std::string &path) {
-  Result<void *> handle = openLibrary(path, systemFourierLibraries, "cuFFT");
-  if (!handle)
-    return handle.error();
-  auto library = std::make_unique<FourierLibrary>();
-  LibraryFunctions functions(*handle);
+Result<const FourierLibrary *> FourierLibrary::load(const std::string &path) {
+  return loadLibrary<FourierLibrary>(
+      path, {"cuFFT", systemFourierLibraries},
+      [](LibraryFunctions &functions, FourierLibrary &library) {
 #define MESHLOOM_FOURIER_FUNCTION(name, ...)                                   \
-  functions.find(library->name, #name);
+  functions.find(library.name, #name);
 #include "FourierFunctions.def"
 #undef MESHLOOM_FOURIER_FUNCTION
-  if (Status ok = functions.complete(path, systemFourierLibraries, "cuFFT");
-      !ok)
-    return ok.error();
-  return library.release(); // as the library, it stays
-}
-
-Result<const FourierLibrary *> FourierLibrary::load(const std::string &path) {
-  return openOnce<FourierLibrary>(path, open);
+      });
 }
 
 namespace {
@@ -66,8 +57,7 @@ std::string nameOf(FourierResult result) {
 Status check(FourierResult result, std::string_view function) {
   if (result == FourierResult::Success)
     return Success();
-  return Error(fmt::format("{} fails with {}", function, nameOf(result)),
-               ErrorCode::INTERNAL);
+  return failedCall(function, nameOf(result));
 }
 
 /// Lines side by side: how many, and elements from one to the next.
@@ -223,8 +213,7 @@ Result<bool> FourierWork::plan() {
     return false;
   if (Status ok = check(result, "cufftMakePlanMany64"); !ok)
     return ok.error();
-  constexpr int64_t alignment = 64;
-  copyOffset = (int64_t(area) + alignment - 1) / alignment * alignment;
+  copyOffset = paddedBytes(int64_t(area));
   return true;
 }
 

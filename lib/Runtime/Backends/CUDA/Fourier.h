@@ -23,9 +23,6 @@ public:
   FourierResult (*name)(__VA_ARGS__) = nullptr;
 #include "FourierFunctions.def"
 #undef MESHLOOM_FOURIER_FUNCTION
-
-private:
-  static Result<const FourierLibrary *> open(const std::string &path);
 };
 
 /// The lines of an array that are transformed, and where they go.

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -30,48 +31,16 @@ public:
   }
   /// Returns the first name that was not found; empty if all were.
   const std::string &missing() const { return missingName; }
-  /// Fails where some function was not found in the library that openLibrary
-  /// has opened.
-  Status complete(const std::string &path,
-                  std::span<const char *const> systemNames,
-                  std::string_view product) const {
-    if (missingName.empty())
-      return Success();
-    return Error(fmt::format("'{}' is no {}: it has no function {}",
-                             path.empty() ? systemNames.front() : path, product,
-                             missingName));
-  }
 
 private:
   void *handle;
   std::string missingName;
 };
 
-/// Opens the library `path`; where the path is empty, the first one of
-/// `systemNames` that the system has.
-inline Result<void *> openLibrary(const std::string &path,
-                                  std::span<const char *const> systemNames,
-                                  std::string_view product) {
-  void *handle = nullptr;
-  if (!path.empty())
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  else
-    for (const char *name : systemNames)
-      if (!handle)
-        handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    return Error(
-        fmt::format("NVIDIA's {} cannot be loaded: {}", product, dlerror()),
-        ErrorCode::NOT_FOUND);
-  return handle;
-}
-
 /// Returns the library `path`, which `open(path)` opens once in a process. A
 /// failure is not remembered.
-template <typename Library>
-Result<const Library *>
-openOnce(const std::string &path,
-         Result<const Library *> (*open)(const std::string &)) {
+template <typename Library, typename Open>
+Result<const Library *> openOnce(const std::string &path, const Open &open) {
   // Never destroyed: arrays that outlive main keep cards alive.
   static std::mutex &mutex = *new std::mutex;
   static auto &libraries = *new std::map<std::string, const Library *>;
@@ -82,6 +51,53 @@ openOnce(const std::string &path,
   if (library)
     libraries.emplace(path, *library);
   return library;
+}
+
+/// How a library of NVIDIA's is found.
+struct LibraryProduct {
+  std::string_view name; ///< "cuFFT"
+  /// Its files in a system, the newest one first.
+  std::span<const char *const> systemNames;
+};
+
+/// Returns the library `path`, or that of the system where the path is empty;
+/// it is opened once in a process, where it stays. `findAll(functions,
+/// library)` finds each function that is needed. Fails where there is no such
+/// library, or where it lacks a function.
+template <typename Library, typename FindAll>
+Result<const Library *> loadLibrary(const std::string &path,
+                                    const LibraryProduct &product,
+                                    const FindAll &findAll) {
+  auto open = [&](const std::string &) -> Result<const Library *> {
+    void *handle = nullptr;
+    if (!path.empty())
+      handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    else
+      for (const char *name : product.systemNames)
+        if (!handle)
+          handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return Error(fmt::format("NVIDIA's {} cannot be loaded: {}", product.name,
+                               dlerror()),
+                   ErrorCode::NOT_FOUND);
+    auto library = std::make_unique<Library>();
+    LibraryFunctions functions(handle);
+    findAll(functions, *library);
+    if (!functions.missing().empty())
+      return Error(
+          fmt::format("'{}' is no {}: it has no function {}",
+                      path.empty() ? product.systemNames.front() : path,
+                      product.name, functions.missing()));
+    return library.release(); // as the library, it stays
+  };
+  return openOnce<Library>(path, open);
+}
+
+/// Returns the error of a call of a library's function, whose result has a
+/// name.
+inline Error failedCall(std::string_view function, std::string_view result) {
+  return Error(fmt::format("{} fails with {}", function, result),
+               ErrorCode::INTERNAL);
 }
 
 } // namespace meshloom::cuda

@@ -24,6 +24,12 @@ public:
                          char *workspace) const = 0;
 };
 
+/// Rounds the bytes of a part of a workspace up to where the next part begins.
+inline int64_t paddedBytes(int64_t bytes) {
+  constexpr int64_t alignment = 64;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /// Null: no library does this work.
 using LibraryWorkOrError = Result<std::shared_ptr<const LibraryWork>>;
 inline LibraryWorkOrError noLibraryWork() {

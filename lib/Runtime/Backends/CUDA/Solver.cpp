@@ -16,24 +16,14 @@ using namespace meshloom::cuda;
 static constexpr std::array systemSolverLibraries{"libcusolver.so.12",
                                                   "libcusolver.so.11"};
 
-Result<const SolverLibrary *> SolverLibrary::open(const std::string &path) {
-  Result<void *> handle = openLibrary(path, systemSolverLibraries, "cuSOLVER");
-  if (!handle)
-    return handle.error();
-  auto library = std::make_unique<SolverLibrary>();
-  LibraryFunctions functions(*handle);
-#define MESHLOOM_SOLVER_FUNCTION(name, ...)                                    \
-  functions.find(library->name, #name);
+Result<const SolverLibrary *> SolverLibrary::load(const std::string &path) {
+  return loadLibrary<SolverLibrary>(
+      path, {"cuSOLVER", systemSolverLibraries},
+      [](LibraryFunctions &functions, SolverLibrary &library) {
+#define MESHLOOM_SOLVER_FUNCTION(name, ...) functions.find(library.name, #name);
 #include "SolverFunctions.def"
 #undef MESHLOOM_SOLVER_FUNCTION
-  if (Status ok = functions.complete(path, systemSolverLibraries, "cuSOLVER");
-      !ok)
-    return ok.error();
-  return library.release(); // as the library, it stays
-}
-
-Result<const SolverLibrary *> SolverLibrary::load(const std::string &path) {
-  return openOnce<SolverLibrary>(path, open);
+      });
 }
 
 static std::string nameOf(SolverResult result) {
@@ -60,8 +50,7 @@ static std::string nameOf(SolverResult result) {
 static Status check(SolverResult result, std::string_view function) {
   if (result == SolverResult::Success)
     return Success();
-  return Error(fmt::format("{} fails with {}", function, nameOf(result)),
-               ErrorCode::INTERNAL);
+  return failedCall(function, nameOf(result));
 }
 
 namespace meshloom::cuda {
@@ -211,8 +200,7 @@ Result<bool> SolverWork::plan() {
     return false;
   if (Status ok = check(result, fmt::format("{}_bufferSize", function())); !ok)
     return ok.error();
-  constexpr int64_t alignment = 64;
-  copyOffset = (int64_t(deviceBytes) + alignment - 1) / alignment * alignment;
+  copyOffset = paddedBytes(int64_t(deviceBytes));
   if (work.function == Function::Svd)
     copyBytes = work.rows * work.columns * width();
   return true;

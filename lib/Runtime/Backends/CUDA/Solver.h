@@ -25,9 +25,6 @@ public:
   SolverResult (*name)(__VA_ARGS__) = nullptr;
 #include "SolverFunctions.def"
 #undef MESHLOOM_SOLVER_FUNCTION
-
-private:
-  static Result<const SolverLibrary *> open(const std::string &path);
 };
 
 /// A decomposition of matrices of one shape: see Targets/Kernels/SolverCalls.

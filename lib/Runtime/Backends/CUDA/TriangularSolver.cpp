@@ -17,33 +17,21 @@ static constexpr std::array systemTriangularLibraries{"libcublas.so.13",
                                                       "libcublas.so.12"};
 
 Result<const TriangularLibrary *>
-TriangularLibrary::open(const std::string &path) {
-  Result<void *> handle =
-      openLibrary(path, systemTriangularLibraries, "cuBLAS");
-  if (!handle)
-    return handle.error();
-  auto library = std::make_unique<TriangularLibrary>();
-  LibraryFunctions functions(*handle);
+TriangularLibrary::load(const std::string &path) {
+  return loadLibrary<TriangularLibrary>(
+      path, {"cuBLAS", systemTriangularLibraries},
+      [](LibraryFunctions &functions, TriangularLibrary &library) {
 #define MESHLOOM_TRIANGULAR_FUNCTION(name, ...)                                \
-  functions.find(library->name, #name);
+  functions.find(library.name, #name);
 #include "TriangularFunctions.def"
 #undef MESHLOOM_TRIANGULAR_FUNCTION
-  if (Status ok = functions.complete(path, systemTriangularLibraries, "cuBLAS");
-      !ok)
-    return ok.error();
-  return library.release(); // as the library, it stays
-}
-
-Result<const TriangularLibrary *>
-TriangularLibrary::load(const std::string &path) {
-  return openOnce<TriangularLibrary>(path, open);
+      });
 }
 
 static Status check(BlasResult result, std::string_view function) {
   if (result == BlasResult::Success)
     return Success();
-  return Error(fmt::format("{} fails with error {}", function, int(result)),
-               ErrorCode::INTERNAL);
+  return failedCall(function, fmt::format("error {}", int(result)));
 }
 
 namespace meshloom::cuda {

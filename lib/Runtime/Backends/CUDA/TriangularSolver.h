@@ -26,9 +26,6 @@ public:
   BlasResult (*name)(__VA_ARGS__) = nullptr;
 #include "TriangularFunctions.def"
 #undef MESHLOOM_TRIANGULAR_FUNCTION
-
-private:
-  static Result<const TriangularLibrary *> open(const std::string &path);
 };
 
 /// Systems op(A) X = B, or X op(A) = B, whose matrices lie row by row. Strides
