@@ -56,6 +56,27 @@ void forEachLanes(std::span<const LibraryOperand *const> operands,
     body(offsets);
 }
 
+/// Runs a routine for elements T on all its matrices, small real ones in lanes.
+/// The routine has its operands, `matrices`, of which the first one has the
+/// rows and columns of a matrix, and the numbers of their dims beside the
+/// batch's, `dims`.
+template <typename T, typename Routine>
+void runOnMatrices(const Routine &routine) {
+  if constexpr (!isComplexType<T>) {
+    const Shape &extent = routine.matrices[0]->extent;
+    const int rows = int(extent[extent.size() - 2]),
+              columns = int(extent.back());
+    if (isSmall<T>(rows, columns))
+      return forEachLanes(routine.matrices, Routine::dims,
+                          [&](const LaneOffsets &offsets) {
+                            routine.runLanes(rows, columns, offsets);
+                          });
+  }
+  forEachMatrix(
+      routine.matrices, Routine::dims,
+      [&](const std::vector<int64_t> &offsets) { routine.runMatrix(offsets); });
+}
+
 /// Puts `matrix` over `divisor` into a lane of `lanes`.
 template <typename T>
 void setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix,

@@ -108,26 +108,7 @@ template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
   return true;
 }
 
-template <typename T> class EighOf {
-public:
-  static void run(const LibraryArguments &arguments, bool lower) {
-    const EighOf eigh(arguments, lower);
-    const int64_t n = arguments.inputs[0].extent.back();
-    if constexpr (!isComplexType<T>)
-      if (isSmall<T>(n, n))
-        return forEachLanes(eigh.matrices, dims,
-                            [&](const LaneOffsets &offsets) {
-                              eigh.decomposeLanes(int(n), offsets);
-                            });
-    forEachMatrix(
-        eigh.matrices, dims, [&](const std::vector<int64_t> &offsets) {
-          Matrix<T> a = eigh.read(offsets);
-          Matrix<RealOf<T>> values(n, 1);
-          eigh.write(offsets, a, values, a.isFinite() && decompose(a, values));
-        });
-  }
-
-private:
+template <typename T> struct EighOf {
   static constexpr size_t dims[] = {2, 2, 1};
   const std::array<const LibraryOperand *, 3> matrices;
   const bool lower;
@@ -136,6 +117,9 @@ private:
       : matrices{&arguments.inputs[0], &arguments.outputs[0],
                  &arguments.outputs[1]},
         lower(lower) {}
+  static void run(const LibraryArguments &arguments, bool lower) {
+    runOnMatrices<T>(EighOf(arguments, lower));
+  }
 
   /// Returns the Hermitian matrix of the triangle that the op reads: the other
   /// one may hold anything.
@@ -164,7 +148,13 @@ private:
     writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
   }
 
-  void decomposeLanes(int n, const LaneOffsets &offsets) const
+  void runMatrix(const std::vector<int64_t> &offsets) const {
+    Matrix<T> a = read(offsets);
+    Matrix<RealOf<T>> values(a.rows, 1);
+    write(offsets, a, values, a.isFinite() && decompose(a, values));
+  }
+
+  void runLanes(int n, int /*columns*/, const LaneOffsets &offsets) const
     requires(!isComplexType<T>)
   {
     MatrixLanes a{n, n}, vectors{n, n};
@@ -246,25 +236,7 @@ bool decompose(Matrix<T> &a, bool onlyValues, SingularVectors<T> &result) {
   return true;
 }
 
-template <typename T> class SvdOf {
-public:
-  static void run(const LibraryArguments &arguments, SvdOptions options) {
-    const SvdOf svd(arguments, options);
-    const Shape &extent = arguments.inputs[0].extent;
-    const int rows = int(extent[extent.size() - 2]),
-              columns = int(extent.back());
-    if constexpr (!isComplexType<T>)
-      if (isSmall<T>(rows, columns))
-        return forEachLanes(svd.matrices, dims,
-                            [&](const LaneOffsets &offsets) {
-                              svd.decomposeLanes(rows, columns, offsets);
-                            });
-    forEachMatrix(svd.matrices, dims, [&](const std::vector<int64_t> &offsets) {
-      svd.decomposeMatrix(rows, columns, offsets);
-    });
-  }
-
-private:
+template <typename T> struct SvdOf {
   static constexpr size_t dims[] = {2, 2, 1, 2};
   const std::array<const LibraryOperand *, 4> matrices;
   const SvdOptions options;
@@ -273,12 +245,14 @@ private:
       : matrices{&arguments.inputs[0], &arguments.outputs[0],
                  &arguments.outputs[1], &arguments.outputs[2]},
         options(options) {}
+  static void run(const LibraryArguments &arguments, SvdOptions options) {
+    runOnMatrices<T>(SvdOf(arguments, options));
+  }
 
   /// Without vectors, nothing makes up for digits that 32 bits lose.
-  void decomposeMatrix(int rows, int columns,
-                       const std::vector<int64_t> &offsets) const {
-    const int k = std::min(rows, columns);
+  void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
+    const int rows = a.rows, columns = a.columns, k = std::min(rows, columns);
     SingularVectors<T> result(rows, columns, k);
     bool isFound = a.isFinite();
     if (isFound && options.onlyValues) {
@@ -321,7 +295,7 @@ private:
 
   /// Rows become orthogonal, so that no side is longer than theirs: wide
   /// matrices as they are, and the others transposed.
-  void decomposeLanes(int rows, int columns, const LaneOffsets &offsets) const
+  void runLanes(int rows, int columns, const LaneOffsets &offsets) const
     requires(!isComplexType<T>)
   {
     const bool isTall = rows > columns;

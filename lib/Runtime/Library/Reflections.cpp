@@ -15,32 +15,16 @@ namespace {
 // geqrf
 //===----------------------------------------------------------------------===//
 
-template <typename T> class GeqrfOf {
-public:
-  static void run(const LibraryArguments &arguments) {
-    const GeqrfOf geqrf(arguments);
-    const Shape &extent = arguments.inputs[0].extent;
-    const int rows = int(extent[extent.size() - 2]),
-              columns = int(extent.back());
-    if constexpr (!isComplexType<T>)
-      if (isSmall<T>(rows, columns))
-        return forEachLanes(geqrf.matrices, dims,
-                            [&](const LaneOffsets &offsets) {
-                              geqrf.factorLanes(rows, columns, offsets);
-                            });
-    forEachMatrix(geqrf.matrices, dims,
-                  [&](const std::vector<int64_t> &offsets) {
-                    geqrf.factorMatrix(offsets);
-                  });
-  }
-
-private:
+template <typename T> struct GeqrfOf {
   static constexpr size_t dims[] = {2, 2, 1};
   const std::array<const LibraryOperand *, 3> matrices;
 
   explicit GeqrfOf(const LibraryArguments &arguments)
       : matrices{&arguments.inputs[0], &arguments.outputs[0],
                  &arguments.outputs[1]} {}
+  static void run(const LibraryArguments &arguments) {
+    runOnMatrices<T>(GeqrfOf(arguments));
+  }
 
   void write(const std::vector<int64_t> &offsets, Matrix<T> &factors,
              Matrix<T> &taus, bool isFinite) const {
@@ -52,7 +36,7 @@ private:
     writeMatrix<T>(*matrices[2], offsets[2], taus, 1);
   }
 
-  void factorMatrix(const std::vector<int64_t> &offsets) const {
+  void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
     Matrix<T> taus(std::min(a.rows, a.columns), 1);
     const bool isFinite = a.isFinite();
@@ -61,7 +45,7 @@ private:
     write(offsets, a, taus, isFinite);
   }
 
-  void factorLanes(int rows, int columns, const LaneOffsets &offsets) const
+  void runLanes(int rows, int columns, const LaneOffsets &offsets) const
     requires(!isComplexType<T>)
   {
     const int k = std::min(rows, columns);
@@ -87,32 +71,16 @@ private:
 // householder_product
 //===----------------------------------------------------------------------===//
 
-template <typename T> class HouseholderProductOf {
-public:
-  static void run(const LibraryArguments &arguments) {
-    const HouseholderProductOf product(arguments);
-    const Shape &extent = arguments.inputs[0].extent;
-    const int rows = int(extent[extent.size() - 2]),
-              columns = int(extent.back());
-    if constexpr (!isComplexType<T>)
-      if (isSmall<T>(rows, columns))
-        return forEachLanes(product.matrices, dims,
-                            [&](const LaneOffsets &offsets) {
-                              product.multiplyLanes(rows, columns, offsets);
-                            });
-    forEachMatrix(product.matrices, dims,
-                  [&](const std::vector<int64_t> &offsets) {
-                    product.multiplyMatrix(offsets);
-                  });
-  }
-
-private:
+template <typename T> struct HouseholderProductOf {
   static constexpr size_t dims[] = {2, 1, 2};
   const std::array<const LibraryOperand *, 3> matrices;
 
   explicit HouseholderProductOf(const LibraryArguments &arguments)
       : matrices{&arguments.inputs[0], &arguments.inputs[1],
                  &arguments.outputs[0]} {}
+  static void run(const LibraryArguments &arguments) {
+    runOnMatrices<T>(HouseholderProductOf(arguments));
+  }
 
   /// Returns the vectors of the reflections. Neither R nor the columns without
   /// a tau are read: they are zeros.
@@ -125,7 +93,7 @@ private:
     return vectors;
   }
 
-  void multiplyMatrix(const std::vector<int64_t> &offsets) const {
+  void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> taus = readMatrix<T>(*matrices[1], offsets[1], 1);
     Matrix<T> q = readVectors(offsets[0], taus.rows);
     if (q.isFinite() && taus.isFinite())
@@ -135,7 +103,7 @@ private:
     writeMatrix<T>(*matrices[2], offsets[2], q);
   }
 
-  void multiplyLanes(int rows, int columns, const LaneOffsets &offsets) const
+  void runLanes(int rows, int columns, const LaneOffsets &offsets) const
     requires(!isComplexType<T>)
   {
     MatrixLanes q{rows, columns}, tauLanes{int(matrices[1]->extent.back()), 1};
