@@ -304,9 +304,7 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
     return meshloom::Error(
         "--target, --contract, --predict, --what-if, --pipeline, --suggest, "
         "--auto-layout, --accumulate-gradients and --explain=FILE compile with "
-        "passes of "
-        "their own: name none beside "
-        "them");
+        "passes of their own: name none beside them");
   if (meshloom::Status status = checkOptions(); !status)
     return status;
   auto autoLayout = autoLayoutBytes();
