@@ -81,6 +81,10 @@ private:
   /// element.
   void forEachLine(ArrayRef<int64_t> shape, int64_t dim,
                    function_ref<void(ArrayRef<Value>)> fill);
+  /// The address of an element of the line along dim `dim` that begins at the
+  /// indices `line`.
+  Value elementOfLine(const ArrayPlace &place, Type type, ArrayRef<Value> line,
+                      int64_t dim, Value position);
   Value offsetOf(ArrayRef<Value> indices, ArrayRef<int64_t> strides);
   ArrayPlace moved(const ArrayPlace &place, Type elementType, Value offset);
   /// An integer in memory; what is too large is the largest i64.

@@ -25,6 +25,14 @@ void LoopEmitter::forEachLine(ArrayRef<int64_t> shape, int64_t dim,
   forEach(lines, fill);
 }
 
+Value LoopEmitter::elementOfLine(const ArrayPlace &place, Type type,
+                                 ArrayRef<Value> line, int64_t dim,
+                                 Value position) {
+  SmallVector<Value> indices(line);
+  indices[size_t(dim)] = position;
+  return moved(place, type, offsetOf(indices, place.strides)).address;
+}
+
 void LoopEmitter::emitCumulative(LibraryCallOp op) {
   Value input = op.getInputs()[0];
   const Type type = elementTypeOf(input.getType());
@@ -54,13 +62,11 @@ void LoopEmitter::emitCumulative(LibraryCallOp op) {
     return;
   forEachLine(shape, dim, [&](ArrayRef<Value> indices) {
     auto elementAt = [&](const ArrayPlace &place, Value step) {
-      SmallVector<Value> index(indices);
-      index[size_t(dim)] =
+      Value position =
           isReverse
               ? b.createOrFold<arith::SubIOp>(loc, constant(count - 1), step)
               : step;
-      return element(place.address, storageType(type),
-                     offsetOf(index, place.strides));
+      return elementOfLine(place, type, indices, dim, position);
     };
     Value first = loadScalar(elementAt(from, constant(0)), scalar);
     storeScalar(running.address, widened(first));
@@ -162,10 +168,7 @@ void LoopEmitter::emitSort(LibraryCallOp op) {
     auto elementAt = [&](size_t i, Value position) {
       if (i == arrays.size())
         return element(keys.address, storageType(keyType), position);
-      SmallVector<Value> index(indices);
-      index[size_t(dim)] = position;
-      return element(arrays[i].address, storageType(types[i]),
-                     offsetOf(index, arrays[i].strides));
+      return elementOfLine(arrays[i], types[i], indices, dim, position);
     };
     auto load = [&](size_t i, Value position) -> Value {
       return b.create<LLVM::LoadOp>(loc, storageType(types[i]),
@@ -250,16 +253,10 @@ void LoopEmitter::emitTopK(LibraryCallOp op) {
   auto positionAt = [&](Value place) {
     return element(positions.address, i32, place);
   };
-  auto elementAt = [&](const ArrayPlace &place, Type elementType,
-                       ArrayRef<Value> line, Value position) {
-    SmallVector<Value> index(line);
-    index.back() = position;
-    return element(place.address, storageType(elementType),
-                   offsetOf(index, place.strides));
-  };
   forEachLine(shape, last, [&](ArrayRef<Value> line) {
     forRange(0, shape.back(), [&](Value position) {
-      Value order = orderOf(elementAt(from, type, line, position), type);
+      Value order =
+          orderOf(elementOfLine(from, type, line, last, position), type);
       Value end = b.create<arith::MinSIOp>(loc, position, constant(count));
       Value place = insertionPlace(
           end,
@@ -277,10 +274,11 @@ void LoopEmitter::emitTopK(LibraryCallOp op) {
     });
     forRange(0, count, [&](Value place) {
       Value position = loadScalar(positionAt(place), i32);
-      storeScalar(elementAt(indices, i32, line, place), position);
-      Value source = elementAt(from, type, line,
-                               b.create<arith::ExtSIOp>(loc, i64, position));
-      copy(type, {}, {elementAt(values, type, line, place), {}}, {source, {}});
+      storeScalar(elementOfLine(indices, i32, line, last, place), position);
+      Value source = elementOfLine(
+          from, type, line, last, b.create<arith::ExtSIOp>(loc, i64, position));
+      copy(type, {}, {elementOfLine(values, type, line, last, place), {}},
+           {source, {}});
     });
   });
 }

@@ -4,6 +4,7 @@
 // operand. The op itself names its special properties (LibraryOpInterface).
 #include "LibraryCalls.h"
 
+#include "CallLoops.h"
 #include "KernelBuilder.h"
 #include "ScalarFunctions.h"
 #include "meshloom/SPMD/RunningOp.h"
@@ -19,26 +20,6 @@ using spmd::LibraryCallOp;
 using spmd::ShardAttr;
 
 namespace {
-/// The loops of a call under construction.
-struct Loops {
-  SmallVector<int64_t> extents;
-  SmallVector<bool> reductions, held;
-  SmallVector<SmallVector<unsigned>> axes;
-  SmallVector<SmallVector<int64_t>> ranges;
-
-  unsigned add(int64_t extent, bool reduction, bool isHeld,
-               ArrayRef<unsigned> over) {
-    extents.push_back(extent);
-    reductions.push_back(reduction);
-    held.push_back(isHeld);
-    axes.emplace_back(over);
-    ranges.emplace_back();
-    return extents.size() - 1;
-  }
-};
-
-using TermList = SmallVector<std::pair<unsigned, int64_t>>;
-
 /// The loops that the dims of one tensor are indexed by.
 SmallVector<TermList> indexDims(const ShardingRule &rule,
                                 const ShardingRule::Tensor &dims) {
@@ -55,7 +36,7 @@ SmallVector<TermList> indexDims(const ShardingRule &rule,
 
 /// Adds the part of dim `dim` of a windowed operand that devices hold, as a
 /// loop.
-unsigned addHeldLoop(Loops &loops, Value operand, unsigned dim) {
+unsigned addHeldLoop(CallLoops &loops, Value operand, unsigned dim) {
   auto shard =
       cast<ShardAttr>(cast<RankedTensorType>(operand.getType()).getEncoding());
   Layout layout = shard.getLayout().getLayout();
@@ -68,50 +49,6 @@ unsigned addHeldLoop(Loops &loops, Value operand, unsigned dim) {
       loops.ranges[loop].push_back(range.end);
     }
   return loop;
-}
-
-mlir::AffineMap toMap(ArrayRef<TermList> dims, unsigned numLoops,
-                      MLIRContext *context) {
-  SmallVector<mlir::AffineExpr> exprs;
-  for (const TermList &dim : dims) {
-    mlir::AffineExpr expr = mlir::getAffineConstantExpr(0, context);
-    for (auto [loop, coefficient] : dim)
-      expr = expr + mlir::getAffineDimExpr(loop, context) * coefficient;
-    exprs.push_back(expr);
-  }
-  return mlir::AffineMap::get(numLoops, 0, exprs, context);
-}
-
-/// `accesses`: of the operands, then of the results.
-LibraryCallOp createCall(Operation *op, TypeRange types, ValueRange operands,
-                         const Loops &loops,
-                         ArrayRef<SmallVector<TermList>> accesses,
-                         const Mesh &mesh, const LibraryCall &description,
-                         ArrayRef<int32_t> overwritable, int64_t flops) {
-  OpBuilder b(op);
-  unsigned numLoops = loops.extents.size();
-  SmallVector<Attribute> maps, axes, ranges;
-  for (ArrayRef<TermList> access : accesses)
-    maps.push_back(
-        mlir::AffineMapAttr::get(toMap(access, numLoops, b.getContext())));
-  for (unsigned loop = 0; loop < numLoops; ++loop) {
-    SmallVector<Attribute> names;
-    for (unsigned axis : loops.axes[loop])
-      names.push_back(b.getStringAttr(mesh.axes()[axis].name));
-    axes.push_back(b.getArrayAttr(names));
-    ranges.push_back(b.getDenseI64ArrayAttr(loops.ranges[loop]));
-  }
-  return b.create<LibraryCallOp>(
-      op->getLoc(), types, description.callee, operands, loops.extents,
-      loops.reductions, b.getArrayAttr(axes), loops.held,
-      b.getArrayAttr(ranges), b.getArrayAttr(maps),
-      SmallVector<int32_t>(types.size(), -1),
-      description.options.empty() ? DictionaryAttr()
-                                  : b.getDictionaryAttr(description.options),
-      llvm::all_equal(overwritable) && overwritable.front() < 0
-          ? mlir::DenseI32ArrayAttr()
-          : b.getDenseI32ArrayAttr(overwritable),
-      flops);
 }
 
 /// A transform is a call for each dim that it goes along: the lines of one dim
@@ -136,7 +73,7 @@ Value formFourierCalls(FftOp op) {
   for (unsigned dim : dims) {
     const Type type =
         isToReal && dim == last ? op.getResult().getType() : complexType;
-    Loops loops;
+    CallLoops loops;
     SmallVector<TermList> from(rank), to(rank);
     for (unsigned d = 0; d < rank; ++d) {
       SmallVector<unsigned> axes;
@@ -173,7 +110,7 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   const auto &[rule, operands, results, sharding] = running;
   const Mesh &mesh = results.front().mesh();
 
-  Loops loops;
+  CallLoops loops;
   for (auto [f, factor] : llvm::enumerate(rule.factors))
     loops.add(factor.size, factor.kind == FactorKind::Reduced,
               factor.kind == FactorKind::Whole, sharding.factors.axes[f]);

@@ -13,15 +13,13 @@
 // the first of lines are written out, too.
 #include "LoopCalls.h"
 
+#include "CallLoops.h"
 #include "KernelBuilder.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SmallLoops.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
-
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
@@ -211,25 +209,28 @@ private:
            (!element.isF64() || lineOf(call) <= mostTerms);
   }
 
-  /// Returns whether LoopLines.cpp has code for the sort: by one key, of lines
-  /// that are sorted by insertion before the library has begun.
+  /// A line of so many elements is sorted by insertion before the library has
+  /// begun.
+  static constexpr int64_t mostInserted = 64;
+
+  /// Returns whether LoopLines.cpp has code for the sort: by one key, of short
+  /// lines.
   static bool isShortSort(LibraryCallOp call) {
-    constexpr int64_t mostElements = 64;
     if (call.getCallee() != "sort")
       return false;
     const auto direction = call.getOptions()->getAs<StringAttr>("direction");
     return direction && (direction == "LT" || direction == "GT") &&
-           lineOf(call) <= mostElements;
+           lineOf(call) <= mostInserted;
   }
 
   static int64_t lastExtentOf(Value array) {
     return globalShape(array.getType()).back();
   }
+  /// Returns whether LoopLines.cpp has code for the top_k, of few elements.
   static bool isShortTopK(LibraryCallOp call) {
-    constexpr int64_t mostElements = 64;
     const Type element = elementTypeOf(call.getOperand(0).getType());
     return call.getCallee() == "top_k" &&
-           lastExtentOf(call.getOutputs()[0]) <= mostElements &&
+           lastExtentOf(call.getOutputs()[0]) <= mostInserted &&
            (isMultiplied(element) ||
             (isa<IntegerType>(element) && !element.isInteger(1)));
   }
@@ -311,26 +312,23 @@ private:
   int64_t steps = 0; ///< those for more than one element
 };
 
-/// Held loops for the dims of arrays: dims of one size share a loop, but not in
-/// one array.
-class HeldLoops {
-public:
-  SmallVector<unsigned> of(Type type) {
-    SmallVector<unsigned> result;
-    for (int64_t extent : globalShape(type)) {
-      unsigned loop = 0;
-      while (loop < extents.size() &&
-             (extents[loop] != extent || llvm::is_contained(result, loop)))
-        ++loop;
-      if (loop == extents.size())
-        extents.push_back(extent);
-      result.push_back(loop);
-    }
-    return result;
+/// Returns the access of an array of such a type: dims of one size share a held
+/// loop, but not in one array.
+SmallVector<TermList> accessByHeldLoops(Type type, CallLoops &loops) {
+  SmallVector<TermList> access;
+  SmallVector<unsigned> used;
+  for (int64_t extent : globalShape(type)) {
+    unsigned loop = 0;
+    while (loop < loops.extents.size() &&
+           (loops.extents[loop] != extent || llvm::is_contained(used, loop)))
+      ++loop;
+    if (loop == loops.extents.size())
+      loops.addHeld(extent);
+    used.push_back(loop);
+    access.push_back({{loop, 1}});
   }
-
-  SmallVector<int64_t> extents;
-};
+  return access;
+}
 
 /// Moves `loop` into a call at its place.
 void formLoopCall(WhileOp loop) {
@@ -364,30 +362,16 @@ void formLoopCall(WhileOp loop) {
     });
   }
 
-  HeldLoops loops;
-  SmallVector<SmallVector<unsigned>> dims;
+  CallLoops loops;
+  SmallVector<SmallVector<TermList>> accesses;
   for (Type type : ValueRange(inputs).getTypes())
-    dims.push_back(loops.of(type));
+    accesses.push_back(accessByHeldLoops(type, loops));
   for (Type type : loop.getResultTypes())
-    dims.push_back(loops.of(type));
-  const size_t count = loops.extents.size();
-  SmallVector<Attribute> maps;
-  for (ArrayRef<unsigned> array : dims) {
-    SmallVector<mlir::AffineExpr> exprs;
-    for (unsigned dim : array)
-      exprs.push_back(b.getAffineDimExpr(dim));
-    maps.push_back(mlir::AffineMapAttr::get(
-        mlir::AffineMap::get(count, 0, exprs, b.getContext())));
-  }
-  SmallVector<Attribute> noAxes(count, b.getArrayAttr({})),
-      noRanges(count, b.getDenseI64ArrayAttr({}));
-  auto call = b.create<LibraryCallOp>(
-      loc, loop.getResultTypes(), "loop", inputs, loops.extents,
-      SmallVector<bool>(count, false), b.getArrayAttr(noAxes),
-      SmallVector<bool>(count, true), b.getArrayAttr(noRanges),
-      b.getArrayAttr(maps), SmallVector<int32_t>(loop.getNumResults(), -1),
-      DictionaryAttr(), b.getDenseI32ArrayAttr(overwritable),
-      /*flops=*/mostLoopFlops);
+    accesses.push_back(accessByHeldLoops(type, loops));
+  auto call =
+      createCall(loop, loop.getResultTypes(), inputs, loops, accesses,
+                 spmd::layoutOf(loop.getResult(0).getType()).mesh(),
+                 LibraryCall(loop, "loop"), overwritable, mostLoopFlops);
   call->setAttr("ops", b.getStringAttr("while"));
   loop.replaceAllUsesWith(call.getOutputs());
   loop->remove();

@@ -14,7 +14,9 @@ public:
   ShapedBuilder(Operation *op, Type like)
       : ShapedBuilder(op, globalShape(like), layoutAttrOf(like)) {}
 
-  Type of(Type element) { return spmd::shardType(shape, element, layout); }
+  Type of(Type element) const {
+    return spmd::shardType(shape, element, layout);
+  }
   Value splat(Type element, int64_t number) {
     auto type = cast<RankedTensorType>(of(element));
     return b.create<ConstantOp>(

@@ -11,9 +11,8 @@
 // that are not finite, and nothing about the phases of vectors.
 #include "SolverCalls.h"
 
+#include "CallLoops.h"
 #include "ShapedBuilder.h"
-
-#include "mlir/IR/AffineMap.h"
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
@@ -58,14 +57,12 @@ public:
         loc, shaped({dims[1], dims[0]}).of(elementTypeOf(matrices.getType())),
         matrices, permutation);
   }
-  /// `value`, the same along further dims: those of `to` behind its
-  /// matrixLoops.
+  /// `value`, the same along further dims: those of `to` behind its own.
   Value spread(const ShapedBuilder &to, Value value) {
     const auto rank = int64_t(globalShape(value.getType()).size());
     return b.create<BroadcastInDimOp>(
-        loc,
-        spmd::shardType(to.shape, elementTypeOf(value.getType()), to.layout),
-        value, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+        loc, to.of(elementTypeOf(value.getType())), value,
+        llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   }
   /// Combines `value` along its last `count` dims.
   Value reduced(ReduceKind kind, Value value, size_t count) {
@@ -188,50 +185,30 @@ SmallVector<Value> SolverBuilder::call(const LibraryCall &description,
   auto sharded = cast<ShardedOpInterface>(op);
   const ShardingRule rule = sharded.getShardingRule();
   const Layout layout = batchLayout.getLayout();
-  SmallVector<int64_t> extents = batch;
-  SmallVector<bool> held(batch.size(), false);
-  SmallVector<Attribute> axes;
-  for (const auto &dim : layout.dim_axes()) {
-    SmallVector<Attribute> names;
-    for (unsigned axis : dim)
-      names.push_back(b.getStringAttr(layout.mesh().axes()[axis].name));
-    axes.push_back(b.getArrayAttr(names));
-  }
+  CallLoops loops;
+  SmallVector<TermList> batchAccess;
+  for (auto [extent, axes] : llvm::zip_equal(batch, layout.dim_axes()))
+    batchAccess.push_back({{loops.add(extent, /*reduction=*/false,
+                                      /*isHeld=*/false, axes),
+                            1}});
   ShapedBuilder numbers = shaped({});
   SmallVector<Type> types = llvm::to_vector(results);
   types.push_back(numbers.of(b.getI32Type()));
   SmallVector<Type> arrays = llvm::to_vector(operands.getTypes());
   llvm::append_range(arrays, types);
-  // A loop for each dim of each matrix, which every device has whole.
-  SmallVector<SmallVector<unsigned>> loops;
+  SmallVector<SmallVector<TermList>> accesses;
   for (Type type : arrays) {
-    auto &matrixLoops = loops.emplace_back(
-        llvm::to_vector(llvm::seq<unsigned>(0, batch.size())));
+    auto &access = accesses.emplace_back(batchAccess);
     const SmallVector<int64_t> shape = globalShape(type);
-    for (int64_t size : llvm::ArrayRef(shape).drop_front(batch.size())) {
-      matrixLoops.push_back(unsigned(extents.size()));
-      extents.push_back(size);
-      held.push_back(true);
-      axes.push_back(b.getArrayAttr({}));
-    }
+    for (int64_t size : llvm::ArrayRef(shape).drop_front(batch.size()))
+      access.push_back({{loops.addHeld(size), 1}});
   }
-  SmallVector<Attribute> accesses;
-  for (ArrayRef<unsigned> matrixLoops : loops) {
-    SmallVector<mlir::AffineExpr> dims;
-    for (unsigned loop : matrixLoops)
-      dims.push_back(b.getAffineDimExpr(loop));
-    accesses.push_back(mlir::AffineMapAttr::get(
-        mlir::AffineMap::get(extents.size(), 0, dims, b.getContext())));
-  }
-  auto solve = b.create<spmd::LibraryCallOp>(
-      loc, types, ("solver_" + description.callee).str(), operands, extents,
-      SmallVector<bool>(extents.size(), false), b.getArrayAttr(axes), held,
-      b.getArrayAttr(
-          SmallVector<Attribute>(extents.size(), b.getDenseI64ArrayAttr({}))),
-      b.getArrayAttr(accesses), SmallVector<int32_t>(types.size(), -1),
-      description.options.empty() ? DictionaryAttr()
-                                  : b.getDictionaryAttr(description.options),
-      mlir::DenseI32ArrayAttr(), sharded.getCost(rule).total(rule));
+  const std::string callee = ("solver_" + description.callee).str();
+  LibraryCall ofSolver = description;
+  ofSolver.callee = callee;
+  auto solve = createCall(op, types, operands, loops, accesses, layout.mesh(),
+                          ofSolver, SmallVector<int32_t>(types.size(), -1),
+                          sharded.getCost(rule).total(rule));
   SmallVector<Value> values(solve.getOutputs());
   isSolved = numbers.compare(ComparisonDirection::EQ, values.pop_back_val(),
                              numbers.splat(b.getI32Type(), 0));
@@ -338,13 +315,12 @@ void solve(SvdOp op) {
   op.getU().replaceAllUsesWith(s.transposed(scaled(u, phases)));
   if (isa<mlir::ComplexType>(s.element)) {
     const ShapedBuilder ones = s.shaped(k);
-    auto type = [&](Type of) {
-      return spmd::shardType(ones.shape, of, ones.layout);
-    };
     phases = s.b.create<ComplexOp>(
-        s.loc, type(s.element), s.b.create<RealOp>(s.loc, type(s.part), phases),
-        s.b.create<NegateOp>(s.loc, type(s.part),
-                             s.b.create<ImagOp>(s.loc, type(s.part), phases)));
+        s.loc, ones.of(s.element),
+        s.b.create<RealOp>(s.loc, ones.of(s.part), phases),
+        s.b.create<NegateOp>(
+            s.loc, ones.of(s.part),
+            s.b.create<ImagOp>(s.loc, ones.of(s.part), phases)));
   }
   op.getVh().replaceAllUsesWith(scaled(vh, phases));
 }
