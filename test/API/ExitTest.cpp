@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How processes end while work is in flight: whoever ends them, and however,
 // nothing crashes or hangs, what was printed appears, and the status is the
-// program's. Each scenario is a process of this program, started several times.
+// program's. Each scenario is a process of this program, started twice.
 #include "meshloom/Meshloom.h"
 
 #include <array>
@@ -195,7 +195,7 @@ const std::map<std::string, Scenario> &scenarios() {
         "done\nsum 64\nsum 64\n"}},
       {"DetachedThreadsThatCompute", {[] {
          detach(4);
-         std::this_thread::sleep_for(milliseconds(700));
+         std::this_thread::sleep_for(milliseconds(300));
          sayDone();
        }}},
       {"DetachedThreadsThatBegin", {[] {
@@ -207,12 +207,12 @@ const std::map<std::string, Scenario> &scenarios() {
        {[] {
           static const std::jthread thread([] {
             launch(2);
-            std::this_thread::sleep_for(milliseconds(1000));
+            std::this_thread::sleep_for(milliseconds(500));
             launch(2, 60);
             compileAnother();
             std::cout << "thread done" << std::endl;
           });
-          std::this_thread::sleep_for(milliseconds(200));
+          std::this_thread::sleep_for(milliseconds(100));
           std::cout << "done" << std::endl;
         },
         "done\nthread done\n"}},
@@ -293,7 +293,7 @@ class ExitTest : public testing::TestWithParam<std::string> {};
 TEST_P(ExitTest, EndsWithItsStatusAndItsOutput) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const Outcome expected{0, scenarios().at(GetParam()).output};
-  for (int time = 0; time < 3; ++time)
+  for (int time = 0; time < 2; ++time)
     EXPECT_EQ(run(self + " --scenario " + GetParam()), expected)
         << "time " << time;
 }
@@ -302,7 +302,7 @@ TEST_P(ExitTest, EndsWithItsStatusAndItsOutput) {
 // closes it while its work is in flight, or does not.
 TEST(ExitLibraryTest, MayBeClosedAndLeftOpen) {
   for (const char *action : {"close", "leave"})
-    for (int time = 0; time < 3; ++time)
+    for (int time = 0; time < 2; ++time)
       EXPECT_EQ(run(std::string(MESHLOOM_EXIT_HOST) + " " +
                     MESHLOOM_EXIT_LIBRARY + " " + action),
                 (Outcome{0, "done\n"}))

@@ -22,12 +22,6 @@ namespace {
 /// the scalar function, where there is one.
 constexpr int64_t REPLACES = -1, CALLS_FUNCTION = -2;
 
-/// Says whether updates are summed in a type that rounds less (SumOfUpdates.h).
-template <typename By, typename T> inline constexpr bool isSumOfUpdates = false;
-template <typename T>
-inline constexpr bool isSumOfUpdates<CombineBy<ReduceKind::Sum>, T> =
-    isRounded<SumOf<T>>;
-
 /// An element that is not read as a number.
 template <unsigned width> struct Bytes {
   char bytes[width];
@@ -58,12 +52,16 @@ private:
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
                     const LibraryArguments &arguments) const;
-  template <typename By, typename T>
-  void combine(const IndexedWindows &windows, const LibraryArguments &arguments,
-               size_t i) const;
-  template <typename By, typename T>
-  void combineUnlike(const IndexedWindows &windows,
-                     const LibraryArguments &arguments, size_t i) const;
+  template <typename T, typename Body>
+  void forEachRunOf(const IndexedWindows &windows,
+                    const LibraryArguments &arguments, size_t i,
+                    const Shape &strides, const Body &body) const;
+  template <typename T>
+  void combine(const UpdateLoops<T> &loops, const IndexedWindows &windows,
+               const LibraryArguments &arguments, size_t i) const;
+  template <typename T>
+  void add(const IndexedWindows &windows, const LibraryArguments &arguments,
+           size_t i) const;
 
   size_t count = 0; ///< inputs
   int64_t combination = REPLACES;
@@ -249,62 +247,77 @@ void Scatter::callFunction(const IndexedWindows &windows,
   });
 }
 
-/// Windows of which the box has different parts: one after the other.
-template <typename By, typename T>
-void Scatter::combineUnlike(const IndexedWindows &windows,
-                            const LibraryArguments &arguments, size_t i) const {
+/// Windows of which the box has different parts: calls body(target, from, run)
+/// for each run of updates, one window after the other. Targets are by
+/// `strides`.
+template <typename T, typename Body>
+void Scatter::forEachRunOf(const IndexedWindows &windows,
+                           const LibraryArguments &arguments, size_t i,
+                           const Shape &strides, const Body &body) const {
   const LibraryOperand &result = arguments.outputs[i],
                        &updates = arguments.inputs[count + 1 + i];
   WindowPart part;
   Shape start;
-  auto forEachRunOf = [&](const Shape &strides, const auto &body) {
-    windows.forEachBlock([&](const IndexedWindows::Block &block) {
-      for (int64_t w = 0; w < block.count; ++w) {
-        if (!windows.readStart(block, w, start))
-          continue;
-        part.cut(start, result, strides, updates, dims.arrayDims);
-        if (part.empty)
-          continue;
-        const T *from = reinterpret_cast<const T *>(updates.data) + part.array +
-                        block.arrays[i] + w * windows.step(i);
-        forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
-                   [&](int64_t target, int64_t source, int64_t run) {
-                     body(part.tensor + target, from + source, run);
-                   });
-      }
-    });
-  };
-  T *to = reinterpret_cast<T *>(result.data);
-  if constexpr (isSumOfUpdates<By, T>) {
-    const Shape dense = rowMajorStrides(result.extent);
-    std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
-    forEachRunOf(dense, [&](int64_t target, const T *from, int64_t run) {
-      for (int64_t e = 0; e < run; ++e)
-        sums[size_t(target + e)].add(from[e]);
-    });
-    addSums(result.extent, to, result.strides, sums.data(), dense);
-  } else {
-    forEachRunOf(result.strides, [&](int64_t target, const T *from,
-                                     int64_t run) {
-      const IndexedWindows::Offset here = 0;
-      combineWithRows<By>(to + target, from, 0, WindowOffsets(&here, 1), run);
-    });
-  }
+  windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    for (int64_t w = 0; w < block.count; ++w) {
+      if (!windows.readStart(block, w, start))
+        continue;
+      part.cut(start, result, strides, updates, dims.arrayDims);
+      if (part.empty)
+        continue;
+      const T *from = reinterpret_cast<const T *>(updates.data) + part.array +
+                      block.arrays[i] + w * windows.step(i);
+      forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
+                 [&](int64_t target, int64_t source, int64_t run) {
+                   body(part.tensor + target, from + source, run);
+                 });
+    }
+  });
 }
 
-template <typename By, typename T>
-void Scatter::combine(const IndexedWindows &windows,
+/// Combines elements with their updates in the order of the indices.
+template <typename T>
+void Scatter::combine(const UpdateLoops<T> &loops,
+                      const IndexedWindows &windows,
                       const LibraryArguments &arguments, size_t i) const {
-  if (!windows.areAlike())
-    return combineUnlike<By, T>(windows, arguments, i);
-  const AlikeWindows alike{windows, dims, arguments.outputs[i],
-                           arguments.inputs[count + 1 + i], i};
-  if (alike.part(alike.result.strides).empty)
+  const LibraryOperand &result = arguments.outputs[i];
+  if (windows.areAlike()) {
+    const AlikeWindows alike{windows, dims, result,
+                             arguments.inputs[count + 1 + i], i};
+    if (!alike.part(alike.result.strides).empty)
+      combineInOrder(loops, alike);
     return;
-  if constexpr (isSumOfUpdates<By, T>)
-    addUpdates<T>(alike);
-  else
-    combineInOrder<By, T>(alike);
+  }
+  T *to = reinterpret_cast<T *>(result.data);
+  forEachRunOf<T>(windows, arguments, i, result.strides,
+                  [&](int64_t target, const T *from, int64_t run) {
+                    const IndexedWindows::Offset here = 0;
+                    loops.rows(to + target, from, 0, WindowOffsets(&here, 1),
+                               run);
+                  });
+}
+
+/// Adds updates that are summed in a type that rounds less (SumOfUpdates.h).
+template <typename T>
+void Scatter::add(const IndexedWindows &windows,
+                  const LibraryArguments &arguments, size_t i) const {
+  const LibraryOperand &result = arguments.outputs[i];
+  if (windows.areAlike()) {
+    const AlikeWindows alike{windows, dims, result,
+                             arguments.inputs[count + 1 + i], i};
+    if (!alike.part(alike.result.strides).empty)
+      addUpdates<T>(alike);
+    return;
+  }
+  const Shape dense = rowMajorStrides(result.extent);
+  std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
+  forEachRunOf<T>(windows, arguments, i, dense,
+                  [&](int64_t target, const T *from, int64_t run) {
+                    for (int64_t e = 0; e < run; ++e)
+                      sums[size_t(target + e)].add(from[e]);
+                  });
+  addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
+          sums.data(), dense);
 }
 
 Status Scatter::run(const LibraryArguments &arguments) const {
@@ -325,13 +338,17 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     const DType type = arguments.outputs[i].type;
     if (combination == REPLACES)
       withBytes(type, [&]<typename T>() {
-        combine<Replace, T>(windows, arguments, i);
+        combine(UpdateLoops<T>::template of<Replace>(), windows, arguments, i);
       });
     else
-      withReduction(type, ReduceKind(combination),
-                    [&]<typename T, ReduceKind kind>() {
-                      combine<CombineBy<kind>, T>(windows, arguments, i);
-                    });
+      withReduction(
+          type, ReduceKind(combination), [&]<typename T, ReduceKind kind>() {
+            if constexpr (kind == ReduceKind::Sum && isRounded<SumOf<T>>)
+              add<T>(windows, arguments, i);
+            else
+              combine(UpdateLoops<T>::template of<CombineBy<kind>>(), windows,
+                      arguments, i);
+          });
   }
   return Success();
 }

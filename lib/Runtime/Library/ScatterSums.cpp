@@ -193,11 +193,14 @@ private:
   std::vector<SumOfUpdates<T>> sums;
 };
 
+using Add = CombineBy<ReduceKind::Sum>;
+template <typename T>
+constexpr UpdateLoops<T> additions = UpdateLoops<T>::template of<Add>();
+
 /// Adds updates to the result one by one. Where a block of them has come to a
 /// place, what is there becomes a term of the place's sum.
 template <typename T>
 void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
-  using Add = CombineBy<ReduceKind::Sum>;
   constexpr uint8_t most = PairwiseSums<T>::BLOCK / 2;
   const LibraryOperand &result = alike.result;
   const WindowPart part = alike.part(result.strides);
@@ -218,8 +221,8 @@ void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
     const auto count = size_t(block.count);
     size_t begin = 0;
     auto addBefore = [&](size_t end) {
-      combineWindows<Add>(part, to, from + int64_t(begin) * step, step,
-                          WindowOffsets(offsets + begin, end - begin), inOrder);
+      combineWindows(additions<T>, part, to, from + int64_t(begin) * step, step,
+                     WindowOffsets(offsets + begin, end - begin), inOrder);
       begin = end;
     };
     /// Counts update i. Updates before it are added first where the place's
@@ -308,7 +311,7 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   const int64_t updates = alike.windows.count();
   const WindowPlaces places(alike);
   if (updates <= few)
-    return combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
+    return combineInOrder(additions<T>, alike);
   // Large sums are for many numbers to few places, which stay in cache.
   constexpr int64_t fewPlaces = 1 << 14, fewUpdates = 4;
   const bool areNumbers = places.count == elementCount(alike.result.extent);
@@ -320,7 +323,7 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
     const WindowPart part = alike.part(alike.result.strides);
     if (doUpdatesMeet<T>(alike, part, places))
       return sumByPlace<T>(alike, part, places);
-    combineInOrder<CombineBy<ReduceKind::Sum>, T>(alike);
+    combineInOrder(additions<T>, alike);
   } else {
     addInBlocks<T>(alike, places);
   }

@@ -143,35 +143,51 @@ void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
     combineRows<By>(to, from, step, offsets, run);
 }
 
-/// Combines windows that begin at `offsets` with their updates, in order.
+/// Number to[offsets[i]] is combined with from[i * step], one after the other.
 template <typename By, typename T>
-void combineWindows(const WindowPart &part, T *to, const T *from, int64_t step,
-                    WindowOffsets offsets, bool inOrder) {
+void combineNumbers(T *to, const T *from, int64_t step, WindowOffsets offsets) {
+  forEachPresent(offsets, [&](size_t i) {
+    to[offsets[i]] = By::apply(to[offsets[i]], from[int64_t(i) * step]);
+  });
+}
+
+/// The loops that combine elements of T with their updates; what walks over
+/// windows is compiled once for each T.
+template <typename T> struct UpdateLoops {
+  template <typename By> static constexpr UpdateLoops of() {
+    return {combineNumbers<By, T>, combineWithRows<By, T>};
+  }
+
+  void (*numbers)(T *to, const T *from, int64_t step, WindowOffsets offsets);
+  void (*rows)(T *to, const T *from, int64_t step, WindowOffsets offsets,
+               int64_t run);
+};
+
+/// Combines windows that begin at `offsets` with their updates, in order.
+template <typename T>
+void combineWindows(const UpdateLoops<T> &loops, const WindowPart &part, T *to,
+                    const T *from, int64_t step, WindowOffsets offsets,
+                    bool inOrder) {
   forEachPiece(
       part, offsets, step, inOrder,
       [&](int64_t target, int64_t source) {
-        T *numbers = to + target;
-        const T *updates = from + source;
-        forEachPresent(offsets, [&](size_t i) {
-          numbers[offsets[i]] =
-              By::apply(numbers[offsets[i]], updates[int64_t(i) * step]);
-        });
+        loops.numbers(to + target, from + source, step, offsets);
       },
       [&](int64_t target, int64_t source, int64_t run, WindowOffsets windows) {
-        combineWithRows<By>(to + target, from + source, step, windows, run);
+        loops.rows(to + target, from + source, step, windows, run);
       });
 }
 
 /// Combines the result's elements with updates in the order of the indices.
-template <typename By, typename T>
-void combineInOrder(const AlikeWindows &alike) {
+template <typename T>
+void combineInOrder(const UpdateLoops<T> &loops, const AlikeWindows &alike) {
   const WindowPart part = alike.part(alike.result.strides);
   T *to = reinterpret_cast<T *>(alike.result.data) + part.tensor;
   const bool inOrder = alike.windows.mayOverlap();
   forEachBlock<T>(alike, part, alike.result.strides,
                   [&](WindowOffsets offsets, const T *from) {
-                    combineWindows<By>(part, to, from, alike.step(), offsets,
-                                       inOrder);
+                    combineWindows(loops, part, to, from, alike.step(), offsets,
+                                   inOrder);
                   });
 }
 

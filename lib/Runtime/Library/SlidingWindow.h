@@ -58,11 +58,39 @@ inline bool canSlide(const std::vector<WindowDim> &window) {
   return elements >= WIDE_WINDOW;
 }
 
+/// to[i] = combined(a[i], b[i]).
+template <ReduceKind kind, typename Sum>
+void combinePairs(const Sum *a, const Sum *b, Sum *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = combined<kind>(a[i], b[i]);
+}
+
+/// values[i] = combined(init, values[i]).
+template <ReduceKind kind, typename Sum>
+void combineInit(Sum init, Sum *values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = combined<kind>(init, values[i]);
+}
+
+/// The loops of a kind; all else is compiled once for each Sum.
+template <typename Sum> struct SlidingLoops {
+  template <ReduceKind kind> static constexpr SlidingLoops of() {
+    return {kind, scan<kind, Sum>, combinePairs<kind, Sum>,
+            combineInit<kind, Sum>};
+  }
+
+  ReduceKind kind;
+  void (*running)(const Sum *from, int64_t fromLine, int64_t fromStep, Sum *to,
+                  int64_t toLine, int64_t toStep, int64_t lines, int64_t count);
+  void (*pairs)(const Sum *a, const Sum *b, Sum *to, int64_t count);
+  void (*init)(Sum init, Sum *values, int64_t count);
+};
+
 /// Windows along the middle dim of a dense array [outer, from dim.begin to
 /// dim.end, inner], whose results are [outer, dim.windows, inner].
-template <ReduceKind kind, typename Sum>
-void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
-           int64_t inner, Sum init) {
+template <typename Sum>
+void slide(const SlidingLoops<Sum> &loops, const SlidingDim &dim,
+           const Sum *from, Sum *to, int64_t outer, int64_t inner, Sum init) {
   constexpr int64_t SIDE = 64; // lines side by side
   const int64_t elements = dim.end - dim.begin;
   const int64_t lanes = std::min(inner, SIDE);
@@ -87,9 +115,9 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
           return line + (place - dim.begin) * inner;
         };
         if (!firstPart.empty())
-          scan<kind>(elementAt(firstPart.end - 1), 1, -inner,
-                     ends.data() + (firstPart.size() - 1) * lanes, 1, -lanes,
-                     width, firstPart.size());
+          loops.running(elementAt(firstPart.end - 1), 1, -inner,
+                        ends.data() + (firstPart.size() - 1) * lanes, 1, -lanes,
+                        width, firstPart.size());
         // The next block is needed as far as windows go that begin here.
         const int64_t last = std::min(
             dim.windows - 1,
@@ -98,8 +126,8 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
             std::min(secondPart.end, dim.lastPlace(last) + 1) -
             secondPart.begin;
         if (needed > 0)
-          scan<kind>(elementAt(secondPart.begin), 1, inner, beginnings.data(),
-                     1, lanes, width, needed);
+          loops.running(elementAt(secondPart.begin), 1, inner,
+                        beginnings.data(), 1, lanes, width, needed);
         for (; y <= last; ++y, target += inner) {
           const int64_t begin = std::max(dim.firstPlace(y), firstPart.begin);
           const int64_t end = std::min(dim.lastPlace(y) + 1, secondPart.end);
@@ -111,8 +139,7 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
                   ? beginnings.data() + (end - 1 - secondPart.begin) * lanes
                   : nullptr;
           if (a && b)
-            for (int64_t l = 0; l < width; ++l)
-              target[l] = combined<kind>(a[l], b[l]);
+            loops.pairs(a, b, target, width);
           else if (a || b)
             std::copy_n(a ? a : b, width, target);
           else
@@ -123,14 +150,15 @@ void slide(const SlidingDim &dim, const Sum *from, Sum *to, int64_t outer,
 }
 
 /// Reduces wide windows; false where they must be reduced one by one.
-template <ReduceKind kind, typename T>
-bool slideByKind(const std::vector<WindowDim> &window, const LibraryOperand &in,
+template <typename T>
+bool slideByKind(const SlidingLoops<SumOf<T>> &loops,
+                 const std::vector<WindowDim> &window, const LibraryOperand &in,
                  const LibraryOperand &initial, const LibraryOperand &out) {
   using Sum = SumOf<T>;
   const Sum init = Numbers<T>::load(*reinterpret_cast<const T *>(initial.data));
   // Padding counts where it is not a neutral element.
-  if (!canSlide(window) || (kind == ReduceKind::Sum && init != Sum(0)) ||
-      (kind == ReduceKind::Prod && init != Sum(1)))
+  if (!canSlide(window) || (loops.kind == ReduceKind::Sum && init != Sum(0)) ||
+      (loops.kind == ReduceKind::Prod && init != Sum(1)))
     return false;
   const size_t rank = window.size();
   std::vector<SlidingDim> dims;
@@ -154,16 +182,15 @@ bool slideByKind(const std::vector<WindowDim> &window, const LibraryOperand &in,
       (other < d ? outer : inner) *= other == d ? 1 : extent[other];
     extent[d] = dims[d].windows;
     results.resize(size_t(elementCount(extent)));
-    slide<kind, Sum>(dims[d], values.data(), results.data(), outer, inner,
-                     init);
+    slide(loops, dims[d], values.data(), results.data(), outer, inner, init);
     values.swap(results);
   }
+  loops.init(init, values.data(), int64_t(values.size()));
   T *target = reinterpret_cast<T *>(out.data);
   forEachRun(extent, out.strides, rowMajorStrides(extent),
              [&](int64_t to, int64_t from, int64_t run) {
                for (int64_t e = 0; e < run; ++e)
-                 target[to + e] = Numbers<T>::store(
-                     combined<kind>(init, values[size_t(from + e)]));
+                 target[to + e] = Numbers<T>::store(values[size_t(from + e)]);
              });
   return true;
 }

@@ -160,6 +160,14 @@ private:
   std::vector<size_t> ends;
 };
 
+/// into[i] is combined with the elements that place i touches.
+template <ReduceKind kind, typename T>
+void combineTouched(SumOf<T> *into, const T *from, const Touches &touches) {
+  for (size_t i = 0; i < touches.places(); ++i)
+    for (const Touch &touch : touches[i])
+      into[i] = combined<kind>(into[i], Numbers<T>::load(from[touch.offset]));
+}
+
 /// The touches of dim `d` of the box.
 Touches touchesOf(const WindowDim &window, const LibraryOperand &in,
                   const LibraryOperand &out, size_t d) {
@@ -185,14 +193,36 @@ int64_t windowSize(const std::vector<WindowDim> &window) {
 // By kind
 //===----------------------------------------------------------------------===//
 
-template <ReduceKind kind, typename T> class KindReduction {
+/// The loops that combine elements of T by a kind. All else of a reduction is
+/// compiled once for each T.
+template <typename T> struct KindLoops {
+  using Sum = SumOf<T>;
+
+  template <ReduceKind kind> static constexpr KindLoops of() {
+    return {kind,
+            combineRowFast<kind, T>,
+            combineRowFast<kind, Sum>,
+            combineTouched<kind, T>,
+            combineLineFast<kind, T, T>,
+            combineLineFast<kind, T, Sum>};
+  }
+
+  ReduceKind kind;
+  void (*row)(Sum *into, const T *from, int64_t step, int64_t count);
+  void (*sums)(Sum *into, const Sum *from, int64_t step, int64_t count);
+  void (*touched)(Sum *into, const T *from, const Touches &touches);
+  void (*line)(T *to, Sum init, const T *from, const WindowLine &line);
+  void (*columns)(Sum *to, Sum init, const T *from, const WindowLine &line);
+};
+
+template <typename T> class KindReduction {
   using Sum = SumOf<T>;
 
 public:
-  KindReduction(const std::vector<WindowDim> &window, const LibraryOperand &in,
-                const LibraryOperand &initial, const LibraryOperand &out,
-                bool deterministic)
-      : window(window), in(in), out(out),
+  KindReduction(const KindLoops<T> &loops, const std::vector<WindowDim> &window,
+                const LibraryOperand &in, const LibraryOperand &initial,
+                const LibraryOperand &out, bool deterministic)
+      : loops(loops), window(window), in(in), out(out),
         source(reinterpret_cast<const T *>(in.data)),
         target(reinterpret_cast<T *>(out.data)),
         init(Numbers<T>::load(*reinterpret_cast<const T *>(initial.data))) {
@@ -224,7 +254,7 @@ public:
         reducePlane(offset);
       } else if (wholeRows) {
         collectRows(index, 0, 0);
-        combineLineFast<kind, T>(target + offset, init, source, lines);
+        loops.line(target + offset, init, source, lines);
       } else {
         reduceRow(index, offset, count);
       }
@@ -247,10 +277,8 @@ private:
   /// Whether the elements of a window may be combined in any order, without
   /// blocks and without padding that counts.
   bool isPlain() const {
-    if (sumsInPairs && windowSize(window) > PairwiseSums<Sum>::BLOCK)
-      return false;
-    return (kind != ReduceKind::Sum && kind != ReduceKind::Prod) ||
-           init == Sum(kind == ReduceKind::Sum ? 0 : 1);
+    return !paddingCounts() &&
+           !(sumsInPairs() && windowSize(window) > PairwiseSums<Sum>::BLOCK);
   }
 
   /// Whether a row of the result is that of the operand without a window, as
@@ -318,7 +346,7 @@ private:
     std::fill_n(sums, count, init);
     pairs.start(count);
     addOuter(index, 0, 0);
-    if constexpr (sumsInPairs)
+    if (sumsInPairs())
       pairs.addTo(sums);
     addPadding(index, count);
     const int64_t step = rank ? out.strides[row] : 0;
@@ -362,10 +390,11 @@ private:
         threadScratch(0, size_t(size / dim.stride) * sizeof(Sum)));
   }
 
+  /// What changes nothing, however often it is combined.
   Sum neutral() const {
-    return kind == ReduceKind::Sum    ? Sum(0)
-           : kind == ReduceKind::Prod ? Sum(1)
-                                      : init;
+    return loops.kind == ReduceKind::Sum    ? Sum(0)
+           : loops.kind == ReduceKind::Prod ? Sum(1)
+                                            : init;
   }
 
   /// Reduces the windows of a line whose outer rows are collected.
@@ -378,13 +407,11 @@ private:
       part.begins += done;
       part.places = count;
       part.step = planes.pitch;
-      combineLineFast<kind, T>(planes.columns + planes.first, neutral(), source,
-                               part);
+      loops.columns(planes.columns + planes.first, neutral(), source, part);
       std::fill_n(sums, count * width, init);
       for (int64_t k = 0; k < dim.size; ++k)
-        combineRowFast<kind, Sum>(
-            sums, planes.columns + planes.begin + k * dim.dilation, dim.stride,
-            count * width);
+        loops.sums(sums, planes.columns + planes.begin + k * dim.dilation,
+                   dim.stride, count * width);
       for (int64_t l = 0; l < count; ++l) {
         T *to = target + offset + (done + l) * lines.step;
         for (int64_t i = 0; i < out.extent[row]; ++i)
@@ -394,12 +421,22 @@ private:
   }
 
   static constexpr size_t rank_none = size_t(-1);
-  static constexpr bool sumsInPairs = kind == ReduceKind::Sum && isRounded<Sum>;
+
+  /// Padding and holes hold the init value: whether it changes results.
+  bool paddingCounts() const {
+    const bool isArithmetic =
+        loops.kind == ReduceKind::Sum || loops.kind == ReduceKind::Prod;
+    return isArithmetic && init != neutral();
+  }
+
+  bool sumsInPairs() const {
+    return isRounded<Sum> && loops.kind == ReduceKind::Sum;
+  }
 
   /// A row was combined with the sums, or one without elements: how many there
   /// are depends on the window alone.
   void addedRow() {
-    if constexpr (sumsInPairs)
+    if (sumsInPairs())
       pairs.added(sums);
   }
 
@@ -415,19 +452,13 @@ private:
 
   void addRow(int64_t offset) {
     if (rank == 0) {
-      sums[0] = combined<kind>(sums[0], Numbers<T>::load(source[offset]));
-      return;
-    }
-    const WindowDim &dim = window[row];
-    if (dim.base > 1) {
-      for (size_t i = 0; i < touches[row].places(); ++i)
-        for (const Touch &touch : touches[row][i])
-          sums[i] = combined<kind>(
-              sums[i], Numbers<T>::load(source[offset + touch.offset]));
+      loops.row(sums, source + offset, 1, 1);
+    } else if (window[row].base > 1) {
+      loops.touched(sums, source + offset, touches[row]);
       addedRow();
-      return;
+    } else {
+      addAlong(source + offset);
     }
-    addAlong(source + offset);
   }
 
   /// Adds the elements of a row that windows without holes have along it: each
@@ -448,34 +479,31 @@ private:
           std::clamp(placesBelow(in.end(row)) - first, begin, count);
       const int64_t element = (first + begin) * dim.stride + shift;
       if (begin < end)
-        combineRowFast<kind, T>(sums + begin,
-                                elements +
-                                    (element - in.begin(row)) * in.strides[row],
-                                dim.stride * in.strides[row], end - begin);
+        loops.row(sums + begin,
+                  elements + (element - in.begin(row)) * in.strides[row],
+                  dim.stride * in.strides[row], end - begin);
       addedRow();
     }
   }
 
-  /// Padding and holes hold the init value, which changes sums and products.
+  /// Adds the elements of padding and holes.
   void addPadding(const std::vector<int64_t> &index, int64_t count) {
-    if constexpr (kind == ReduceKind::Sum || kind == ReduceKind::Prod) {
-      const Sum neutral = kind == ReduceKind::Sum ? Sum(0) : Sum(1);
-      if (init == neutral)
-        return;
-      const int64_t elements = windowSize(window);
-      int64_t outer = 1;
-      for (size_t d = 0; d < rank; ++d)
-        if (d != row)
-          outer *= int64_t(touches[d][size_t(index[d])].size());
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t met =
-            rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
-        for (int64_t p = met; p < elements; ++p)
-          sums[i] = combined<kind>(sums[i], init);
-      }
+    if (!paddingCounts())
+      return;
+    const int64_t elements = windowSize(window);
+    int64_t outer = 1;
+    for (size_t d = 0; d < rank; ++d)
+      if (d != row)
+        outer *= int64_t(touches[d][size_t(index[d])].size());
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t met =
+          rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
+      for (int64_t p = met; p < elements; ++p)
+        loops.sums(&sums[i], &init, 1, 1);
     }
   }
 
+  const KindLoops<T> &loops;
   const std::vector<WindowDim> &window;
   const LibraryOperand &in, &out;
   const T *source;
@@ -606,8 +634,10 @@ public:
     const LibraryOperand &in = arguments.inputs[0],
                          &initial = arguments.inputs[1];
     withReduction(out.type, *kind, [&]<typename T, ReduceKind by>() {
-      if (!slideByKind<by, T>(window, in, initial, out))
-        KindReduction<by, T>(window, in, initial, out, deterministic).run();
+      static constexpr auto sliding = SlidingLoops<SumOf<T>>::template of<by>();
+      static constexpr auto loops = KindLoops<T>::template of<by>();
+      if (!slideByKind<T>(sliding, window, in, initial, out))
+        KindReduction<T>(loops, window, in, initial, out, deterministic).run();
     });
     return Success();
   }
