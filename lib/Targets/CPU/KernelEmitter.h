@@ -29,16 +29,16 @@ private:
 
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
-  /// Returns whether inner functions have loops for few elements, or for arrays
+  /// Returns whether inner functions have loops for small parts, or for arrays
   /// that are not dense, which is rare.
   bool needsFallback();
   /// Emits the function that inner function `name` calls for these loops: no
   /// vectors are made of them, so that they take little time to compile. Null
   /// where `name` needs none.
   mlir::LLVM::LLVMFuncOp emitFallback(const std::string &name);
-  /// Calls the fallback of the function under construction, with `first` in
-  /// place of the first arguments. `emit` emits the loops where it has none.
-  void callFallback(function_ref<void()> emit, ArrayRef<Value> first = {});
+  /// Calls the fallback of the function under construction. `emit` emits the
+  /// loops where it has none.
+  void callFallback(function_ref<void()> emit);
 
   void emitWrapper(StringRef symbol, const Functions &functions);
 
@@ -83,10 +83,10 @@ private:
   int64_t bytesCopied();
   /// Returns the elements of all `vectors` as one vector.
   Value concatenate(ArrayRef<Value> vectors);
-  /// Copies the elements of `side` iterations of both loops from `first` on:
-  /// `inner` goes along lines of the output, `across` along the input's.
-  void turnSquare(const Position &first, unsigned inner, unsigned across,
-                  int64_t side, Type element);
+  /// Copies `lines` and `columns` of a transpose from `first` on: columns
+  /// follow each other in the output, lines in the input.
+  void turnBox(const Position &first, int64_t lines, int64_t columns,
+               Type element);
   /// Memory on the stack for the elements of an input along a line.
   struct StagedInput {
     unsigned operand;
@@ -106,14 +106,11 @@ private:
   /// Returns whether a transpose has so few lines that it goes along all of
   /// them at once.
   bool hasFewLines();
-  /// Returns the bytes of an element where a transpose turns squares of them
+  /// Returns the bytes of an element where a transpose turns boxes of them
   /// around in registers, else 0.
   int64_t bytesMoved();
   /// Emits the loops of a transpose that only moves elements.
-  void emitSquares(const Position &start);
-  /// Copies the elements of `lines` and `columns` from `first` on, which are
-  /// too few for a square.
-  void copyBox(const Position &first, Value lines, Value columns);
+  void emitBoxes(const Position &start);
   /// The loops of a transpose of few `lines`, which are written out, along
   /// whole lines `inner`; `otherwise` emits those for operands in which the
   /// elements of the lines do not lie side by side.

@@ -115,14 +115,10 @@ LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
   return func;
 }
 
-void KernelEmitter::callFallback(function_ref<void()> emit,
-                                 ArrayRef<Value> first) {
+void KernelEmitter::callFallback(function_ref<void()> emit) {
   if (!fallback)
     return emit();
-  SmallVector<Value> arguments(first);
-  llvm::append_range(arguments,
-                     function.getArguments().drop_front(first.size()));
-  b.create<LLVM::CallOp>(loc, fallback, arguments);
+  b.create<LLVM::CallOp>(loc, fallback, function.getArguments());
 }
 
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {

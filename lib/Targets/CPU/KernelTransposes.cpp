@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels' loops that move through an operand across the lines of another one:
 // transposes. They run in tiles, so that cache lines of both are used as a
-// whole. Where elements are only copied, squares of them are turned around in
+// whole. Where elements are only copied, boxes of them are turned around in
 // registers, 128 bits of each row at a time, in which x86 shuffles take one
 // instruction: 2^n rows of 2^n elements take n steps, each of which zips row i
 // with row i + 2^(n - 1), as a perfect shuffle does. Where bodies compute much,
@@ -60,23 +60,24 @@ Value KernelEmitter::concatenate(ArrayRef<Value> vectors) {
       llvm::to_vector(llvm::seq<int32_t>(int32_t(2 * type.getNumElements()))));
 }
 
-void KernelEmitter::turnSquare(const Position &first, unsigned inner,
-                               unsigned across, int64_t side, Type element) {
+void KernelEmitter::turnBox(const Position &first, int64_t lines,
+                            int64_t columns, Type element) {
+  const unsigned inner = order.vector, across = order.tiled;
   const unsigned alignment = element.getIntOrFloatBitWidth() / 8;
   const int64_t part = partBytes / alignment;
   auto type = mlir::VectorType::get({part}, element);
   SmallVector<int32_t> low, high;
-  for (int64_t begin = 0; begin < side; begin += part)
+  for (int64_t begin = 0; begin < columns; begin += part)
     for (int64_t i = begin; i < begin + part / 2; ++i) {
-      low.append({int32_t(i), int32_t(i + side)});
-      high.append({int32_t(i + part / 2), int32_t(i + part / 2 + side)});
+      low.append({int32_t(i), int32_t(i + columns)});
+      high.append({int32_t(i + part / 2), int32_t(i + part / 2 + columns)});
     }
-  for (int64_t column = 0; column < side; column += part) {
-    const Position begin = advance(first, across, constant(column));
+  for (int64_t line = 0; line < lines; line += part) {
+    const Position begin = advance(first, across, constant(line));
     SmallVector<Value> rows;
     for (int64_t row = 0; row < part; ++row) {
       SmallVector<Value> parts;
-      for (int64_t i = row; i < side; i += part)
+      for (int64_t i = row; i < columns; i += part)
         parts.push_back(b.create<LLVM::LoadOp>(
             loc, type, advance(begin, inner, constant(i)).pointers[0],
             alignment));
@@ -149,7 +150,7 @@ bool KernelEmitter::hasFewLines() {
 void KernelEmitter::emitTransposed(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   if (bytesMoved() > 0)
-    return emitSquares(start);
+    return emitBoxes(start);
   if (!hasFewLines())
     return emitTiles(start);
   const bool isInnerShort =
@@ -216,61 +217,67 @@ int64_t KernelEmitter::bytesMoved() {
     const StaticStride stride = strideKinds[operand][loop];
     return stride.isStatic && stride.value == 1;
   };
-  return !hasFewLines() && isLine(numInputs, order.vector) &&
-                 isLine(0, order.tiled)
-             ? bytesCopied()
-             : 0;
+  if (hasFewLines() || !isLine(numInputs, order.vector) ||
+      !isLine(0, order.tiled))
+    return 0;
+  const int64_t bytes = bytesCopied();
+  const bool isSmall = bytes * std::min(kernel.getExtents()[order.vector],
+                                        kernel.getExtents()[order.tiled]) <
+                       partBytes;
+  return isSmall ? 0 : bytes;
 }
 
-void KernelEmitter::emitSquares(const Position &start) {
+void KernelEmitter::emitBoxes(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
-  const int64_t bytes = bytesMoved(), side = bytes < 4 ? 16 : 8;
+  const int64_t bytes = bytesMoved(), line = lineBytes / bytes,
+                part = partBytes / bytes;
+  // A wider box of bytes takes too many instructions.
+  int64_t width = bytes == 1 ? part : line, height = bytes < 4 ? 16 : 8;
+  while (width > kernel.getExtents()[inner])
+    width /= 2;
+  while (height > kernel.getExtents()[across])
+    height /= 2;
   Type element = b.getIntegerType(unsigned(bytes) * 8);
   SmallVector<unsigned> outer;
   for (unsigned loop : order.parallel)
     if (loop != inner && loop != across)
       outer.push_back(loop);
-  auto wholeOf = [&](unsigned loop) {
-    return b.create<arith::AndIOp>(loc, extents[loop], constant(-side));
-  };
   auto none = SmallVector<Value>();
-  Value columns = wholeOf(inner), lines = wholeOf(across);
-  Value width = constant(lineBytes / bytes), height = constant(side);
-  nest(outer, start, [&](const Position &plane) {
-    // A tile is as wide as a cache line.
-    loop(columns, width, {}, [&](Value first, ValueRange) {
-      Value remaining = b.create<arith::SubIOp>(loc, columns, first);
-      Value count = b.create<arith::MinSIOp>(loc, remaining, width);
-      Position tile = advance(plane, inner, first);
-      loop(lines, height, {}, [&](Value i, ValueRange) {
-        Position row = advance(tile, across, i);
-        loop(count, height, {}, [&](Value j, ValueRange) {
-          turnSquare(advance(row, inner, j), inner, across, side, element);
-          return none;
-        });
+  Value lastColumn =
+      b.create<arith::SubIOp>(loc, extents[inner], constant(width));
+  Value lastLine =
+      b.create<arith::SubIOp>(loc, extents[across], constant(height));
+  Value less = b.create<arith::MinSIOp>(loc, lastColumn, lastLine);
+  Value areLarge =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, less, zero);
+  /// A box at the end begins earlier, and copies some elements once more.
+  auto turnLines = [&](const Position &plane, Value first, Value columns) {
+    loop(extents[across], constant(height), {}, [&](Value i, ValueRange) {
+      Position row =
+          advance(plane, across, b.create<arith::MinSIOp>(loc, i, lastLine));
+      loop(columns, constant(width), {}, [&](Value j, ValueRange) {
+        Value column = b.create<arith::AddIOp>(loc, first, j);
+        column = b.create<arith::MinSIOp>(loc, column, lastColumn);
+        turnBox(advance(row, inner, column), height, width, element);
         return none;
       });
       return none;
     });
-    copyBox(advance(plane, inner, columns), extents[across],
-            b.create<arith::SubIOp>(loc, extents[inner], columns));
-    copyBox(advance(plane, across, lines),
-            b.create<arith::SubIOp>(loc, extents[across], lines), columns);
-  });
-}
-
-void KernelEmitter::copyBox(const Position &first, Value lines, Value columns) {
-  const unsigned inner = order.vector, across = order.tiled;
-  SmallVector<Value> arguments(first.pointers);
-  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    arguments.push_back(loop == inner ? columns : loop == across ? lines : one);
-  auto copy = [&] {
-    loop(lines, one, {}, [&](Value i, ValueRange) {
-      computeStaged({}, advance(first, across, i), inner, columns);
-      return SmallVector<Value>();
-    });
   };
-  callFallback(copy, arguments);
+  auto branch = b.create<scf::IfOp>(loc, areLarge, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  callFallback([&] { emitTiles(start); });
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  nest(outer, start, [&](const Position &plane) {
+    // A tile is as wide as a cache line.
+    loop(extents[inner], constant(line), {}, [&](Value first, ValueRange) {
+      Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
+      turnLines(plane, first,
+                b.create<arith::MinSIOp>(loc, remaining, constant(line)));
+      return none;
+    });
+  });
 }
 
 void KernelEmitter::emitTiles(const Position &start) {
