@@ -231,12 +231,19 @@ void KernelEmitter::emitBoxes(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   const int64_t bytes = bytesMoved(), line = lineBytes / bytes,
                 part = partBytes / bytes;
+  // Of few boxes none should copy elements once more.
+  auto sizeIn = [&](int64_t extent, int64_t size) {
+    constexpr int64_t few = 4;
+    while (size > extent ||
+           (size > part && extent < few * size && extent % size != 0))
+      size /= 2;
+    return size;
+  };
   // A wider box of bytes takes too many instructions.
-  int64_t width = bytes == 1 ? part : line, height = bytes < 4 ? 16 : 8;
-  while (width > kernel.getExtents()[inner])
-    width /= 2;
-  while (height > kernel.getExtents()[across])
-    height /= 2;
+  const int64_t width = sizeIn(kernel.getExtents()[inner],
+                               bytes == 1 ? part : line),
+                height =
+                    sizeIn(kernel.getExtents()[across], bytes < 4 ? 16 : 8);
   Type element = b.getIntegerType(unsigned(bytes) * 8);
   SmallVector<unsigned> outer;
   for (unsigned loop : order.parallel)
