@@ -4,6 +4,8 @@
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
+#include <mutex>
+
 using namespace meshloom;
 using namespace meshloom::library;
 
@@ -63,8 +65,7 @@ void transformDim(const FourierPlan<Real> &plan, const Shape &extent,
 template <typename Real> class Fourier : public LibraryRoutine {
 public:
   Fourier(FourierKind kind, int64_t length, size_t dim)
-      : kind(kind), dim(dim),
-        plan(FourierPlan<Real>::get(kind, std::max<int64_t>(length, 1))) {}
+      : kind(kind), length(std::max<int64_t>(length, 1)), dim(dim) {}
 
   Status run(const LibraryArguments &arguments) const override {
     const LibraryOperand &from = arguments.inputs[0],
@@ -75,6 +76,9 @@ public:
       zeroElements(byteWidth(to.type), to.extent, to.data, to.strides);
       return Success();
     }
+    // The tables of a long line take longer to make than a program to load.
+    std::call_once(planned,
+                   [this] { plan = FourierPlan<Real>::get(kind, length); });
     transformDim<Real>(
         *plan, from.extent, dim, kind == FourierKind::FromReal,
         {reinterpret_cast<const Real *>(from.data), from.strides},
@@ -85,8 +89,10 @@ public:
 
 private:
   const FourierKind kind;
+  const int64_t length;
   const size_t dim;
-  const std::shared_ptr<const FourierPlan<Real>> plan;
+  mutable std::once_flag planned;
+  mutable std::shared_ptr<const FourierPlan<Real>> plan; ///< of the first run
 };
 
 RoutineOrError makeFourier(const LibraryStep &step) {

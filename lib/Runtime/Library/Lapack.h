@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lapack.h: LAPACK's routines of OpenBLAS, called by name. The library is
-// loaded with the first program that has a function of matrices: loading it
-// takes milliseconds, which no other process need wait for.
+// Lapack.h: LAPACK's routines of OpenBLAS, called by name. The first function
+// of matrices that runs loads the library, which takes some ten milliseconds: a
+// program that is only compiled does not wait for it.
 #pragma once
 
 #include "Elements.h"

@@ -236,6 +236,8 @@ class MatrixRoutine : public LibraryRoutine {
 public:
   explicit MatrixRoutine(Options... options) : options(options...) {}
   Status run(const LibraryArguments &arguments) const override {
+    if (Status loaded = loadLapack(); !loaded)
+      return loaded;
     return std::apply(
         [&](const Options &...all) {
           return dispatch<Computation, precision>(arguments.inputs[0].type,

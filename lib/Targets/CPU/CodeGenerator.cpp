@@ -315,18 +315,16 @@ public:
     return passes;
   }
 
-  /// Makes the tables that LLVM makes when a kernel first needs them.
-  void makeTables() {
+  /// Returns the instructions of the processor, with the tables about it that
+  /// LLVM makes when a kernel first needs them.
+  const llvm::TargetInstrInfo &instructions() {
     llvm::LLVMContext context;
     llvm::Module module("tables", context);
     llvm::Function *function = llvm::Function::Create(
         llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
         llvm::GlobalValue::ExternalLinkage, "function", module);
     tune(*function);
-    (void)machine->getSubtargetImpl(*function)
-        ->getInstrInfo()
-        ->getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true,
-                                     /*UnfoldStore=*/false);
+    return *machine->getSubtargetImpl(*function)->getInstrInfo();
   }
 
   std::string run(const KernelModule &kernel) {
@@ -463,13 +461,19 @@ public:
     (void)llvm::PassRegistry::getPassRegistry();
     first = std::thread([this, mode] {
       auto passes = CodeGenerator::Passes::create(mode);
-      if (passes)
-        (*passes)->makeTables();
-      std::lock_guard lock(mutex);
-      preparing = false;
-      if (passes)
-        idle.push_back(std::move(*passes));
-      changed.notify_all();
+      const llvm::TargetInstrInfo *instructions =
+          passes ? &(*passes)->instructions() : nullptr;
+      {
+        std::lock_guard lock(mutex);
+        preparing = false;
+        if (passes)
+          idle.push_back(std::move(*passes));
+        changed.notify_all();
+      }
+      // Only the back end needs this table. Passes are never destroyed.
+      if (instructions)
+        (void)instructions->getOpcodeAfterMemoryUnfold(
+            /*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
     });
     // LLVM's own tables end with the process, and this thread before them.
     static const auto joined = llvm::make_scope_exit([this] { first.join(); });

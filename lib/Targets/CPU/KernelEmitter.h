@@ -29,9 +29,12 @@ private:
 
   mlir::LLVM::LLVMFuncOp emitInner(const std::string &name);
 
-  /// Emits the function that inner function `name` calls where arrays are not
-  /// dense, which is rare: no vectors are made of its loops, so that it takes
-  /// little time to compile. Null where `name` needs none.
+  /// Returns whether inner functions have loops for small parts, or for arrays
+  /// that are not dense, which is rare.
+  bool needsFallback();
+  /// Emits the function that inner function `name` calls for these loops: no
+  /// vectors are made of them, so that they take little time to compile. Null
+  /// where `name` needs none.
   mlir::LLVM::LLVMFuncOp emitFallback(const std::string &name);
   /// Calls the fallback of the function under construction. `emit` emits the
   /// loops where it has none.
@@ -78,10 +81,12 @@ private:
   void emitParallel(const Position &start);
 
   int64_t bytesCopied();
-  /// Copies the elements of `side` iterations of both loops from `first` on:
-  /// `inner` goes along lines of the output, `across` along the input's.
-  void turnSquare(const Position &first, unsigned inner, unsigned across,
-                  int64_t side, Type element);
+  /// Returns the elements of all `vectors` as one vector.
+  Value concatenate(ArrayRef<Value> vectors);
+  /// Copies `lines` and `columns` of a transpose from `first` on: columns
+  /// follow each other in the output, lines in the input.
+  void turnBox(const Position &first, int64_t lines, int64_t columns,
+               Type element);
   /// Memory on the stack for the elements of an input along a line.
   struct StagedInput {
     unsigned operand;
@@ -98,6 +103,14 @@ private:
   /// Emits the loops of a transpose.
   void emitTransposed(const Position &start);
   void emitTiles(const Position &start);
+  /// Returns whether a transpose has so few lines that it goes along all of
+  /// them at once.
+  bool hasFewLines();
+  /// Returns the bytes of an element where a transpose turns boxes of them
+  /// around in registers, else 0.
+  int64_t bytesMoved();
+  /// Emits the loops of a transpose that only moves elements.
+  void emitBoxes(const Position &start);
   /// The loops of a transpose of few `lines`, which are written out, along
   /// whole lines `inner`; `otherwise` emits those for operands in which the
   /// elements of the lines do not lie side by side.
@@ -180,8 +193,8 @@ private:
   /// arguments (where `noted` points), or computes `exact` results for them.
   bool notes = false, exact = false;
   Value noted;
-  /// The fallback of the inner function under construction.
-  mlir::LLVM::LLVMFuncOp fallback;
+  /// The inner function under construction, and its fallback.
+  mlir::LLVM::LLVMFuncOp function, fallback;
   /// Loops of so many iterations at most, where that is known, are written out.
   int64_t mostWrittenOut = 0;
 };

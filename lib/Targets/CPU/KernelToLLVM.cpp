@@ -92,11 +92,20 @@ void KernelEmitter::emit(StringRef symbol) {
 // The functions
 //===----------------------------------------------------------------------===//
 
-LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
+bool KernelEmitter::needsFallback() {
   // A note lies on the stack of the function that takes it.
-  if (notes || (order.writtenOut == 0 && order.neighbours.empty()))
+  if (notes)
+    return false;
+  const bool isTransposed =
+      order.tiled >= 0 && (hasFewLines() || bytesMoved() > 0);
+  return isTransposed || order.writtenOut > 0 || !order.neighbours.empty();
+}
+
+LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
+  if (!needsFallback())
     return {};
   const LoopOrder denseOrder = order;
+  order.tiled = -1;
   order.writtenOut = 0;
   order.neighbours.clear();
   LLVM::LLVMFuncOp func = emitInner(name + "_fallback");
@@ -109,24 +118,22 @@ LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
 void KernelEmitter::callFallback(function_ref<void()> emit) {
   if (!fallback)
     return emit();
-  auto caller =
-      b.getInsertionBlock()->getParentOp()->getParentOfType<LLVM::LLVMFuncOp>();
-  b.create<LLVM::CallOp>(loc, fallback, caller.getArguments());
+  b.create<LLVM::CallOp>(loc, fallback, function.getArguments());
 }
 
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
   fallback = emitFallback(name);
   Type i32 = b.getI32Type();
-  auto func = makeFunction(module, name, argumentTypes(),
-                           LLVM::Linkage::Internal, notes ? i32 : Type());
+  function = makeFunction(module, name, argumentTypes(),
+                          LLVM::Linkage::Internal, notes ? i32 : Type());
   // Inlined, the pointers would lose what noalias says about them.
-  func.setPassthroughAttr(b.getArrayAttr(
+  function.setPassthroughAttr(b.getArrayAttr(
       {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
   for (unsigned i = 0; i < numPointers(); ++i)
-    func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                    b.getUnitAttr());
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
 
-  const Position start = bindArguments(func.getBody().front());
+  const Position start = bindArguments(function.getBody().front());
   if (notes)
     beginNoting();
   emitLoops(start);
@@ -135,7 +142,7 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
         loc, b.create<LLVM::LoadOp>(loc, i32, noted).getResult());
   else
     b.create<LLVM::ReturnOp>(loc, ValueRange());
-  return func;
+  return function;
 }
 
 void KernelEmitter::emitLoops(const Position &start) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels' loops that move through an operand across the lines of another one:
 // transposes. They run in tiles, so that cache lines of both are used as a
-// whole. Where elements are only copied, squares of them are turned around in
-// registers: 2^n rows of 2^n elements take n steps, each of which zips row i
+// whole. Where elements are only copied, boxes of them are turned around in
+// registers, 128 bits of each row at a time, in which x86 shuffles take one
+// instruction: 2^n rows of 2^n elements take n steps, each of which zips row i
 // with row i + 2^(n - 1), as a perfect shuffle does. Where bodies compute much,
 // the elements of a line are first put side by side, since LLVM makes no
 // vectors of a loop that gathers. A few lines whose elements lie side by side
@@ -21,6 +22,8 @@ namespace scf = mlir::scf;
 
 /// Bytes of a cache line.
 static constexpr int64_t lineBytes = 64;
+/// Bytes of a part of a register in which shuffles take one instruction.
+static constexpr int64_t partBytes = 16;
 /// Rows in a tile of elements whose bytes are not counted.
 static constexpr int64_t tileSize = 16;
 /// Elements of a line that are put side by side at once.
@@ -45,31 +48,54 @@ int64_t KernelEmitter::bytesCopied() {
              : 0;
 }
 
-void KernelEmitter::turnSquare(const Position &first, unsigned inner,
-                               unsigned across, int64_t side, Type element) {
-  auto type = mlir::VectorType::get({side}, element);
+Value KernelEmitter::concatenate(ArrayRef<Value> vectors) {
+  if (vectors.size() == 1)
+    return vectors.front();
+  const size_t half = vectors.size() / 2;
+  Value low = concatenate(vectors.take_front(half)),
+        high = concatenate(vectors.drop_front(half));
+  const auto type = cast<mlir::VectorType>(low.getType());
+  return b.create<LLVM::ShuffleVectorOp>(
+      loc, low, high,
+      llvm::to_vector(llvm::seq<int32_t>(int32_t(2 * type.getNumElements()))));
+}
+
+void KernelEmitter::turnBox(const Position &first, int64_t lines,
+                            int64_t columns, Type element) {
+  const unsigned inner = order.vector, across = order.tiled;
   const unsigned alignment = element.getIntOrFloatBitWidth() / 8;
-  SmallVector<Value> rows;
-  for (int64_t i = 0; i < side; ++i)
-    rows.push_back(b.create<LLVM::LoadOp>(
-        loc, type, advance(first, inner, constant(i)).pointers[0], alignment));
+  const int64_t part = partBytes / alignment;
+  auto type = mlir::VectorType::get({part}, element);
   SmallVector<int32_t> low, high;
-  for (int32_t i = 0; i < int32_t(side) / 2; ++i) {
-    low.append({i, i + int32_t(side)});
-    high.append({i + int32_t(side) / 2, i + int32_t(side) * 3 / 2});
+  for (int64_t begin = 0; begin < columns; begin += part)
+    for (int64_t i = begin; i < begin + part / 2; ++i) {
+      low.append({int32_t(i), int32_t(i + columns)});
+      high.append({int32_t(i + part / 2), int32_t(i + part / 2 + columns)});
+    }
+  for (int64_t line = 0; line < lines; line += part) {
+    const Position begin = advance(first, across, constant(line));
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < part; ++row) {
+      SmallVector<Value> parts;
+      for (int64_t i = row; i < columns; i += part)
+        parts.push_back(b.create<LLVM::LoadOp>(
+            loc, type, advance(begin, inner, constant(i)).pointers[0],
+            alignment));
+      rows.push_back(concatenate(parts));
+    }
+    for (int64_t step = 1; step < part; step *= 2) {
+      SmallVector<Value> zipped;
+      for (int64_t i = 0; i < part / 2; ++i)
+        for (ArrayRef<int32_t> lanes : {ArrayRef(low), ArrayRef(high)})
+          zipped.push_back(b.create<LLVM::ShuffleVectorOp>(
+              loc, rows[i], rows[i + part / 2], lanes));
+      rows = std::move(zipped);
+    }
+    for (int64_t i = 0; i < part; ++i)
+      b.create<LLVM::StoreOp>(loc, rows[i],
+                              advance(begin, across, constant(i)).pointers[1],
+                              alignment);
   }
-  for (int64_t step = 1; step < side; step *= 2) {
-    SmallVector<Value> zipped;
-    for (int64_t i = 0; i < side / 2; ++i)
-      for (ArrayRef<int32_t> lanes : {ArrayRef(low), ArrayRef(high)})
-        zipped.push_back(b.create<LLVM::ShuffleVectorOp>(
-            loc, rows[i], rows[i + side / 2], lanes));
-    rows = std::move(zipped);
-  }
-  for (int64_t i = 0; i < side; ++i)
-    b.create<LLVM::StoreOp>(loc, rows[i],
-                            advance(first, across, constant(i)).pointers[1],
-                            alignment);
 }
 
 void KernelEmitter::zipLines(const Position &start, unsigned lines,
@@ -115,15 +141,22 @@ void KernelEmitter::zipLines(const Position &start, unsigned lines,
   strideKinds = dynamicKinds;
 }
 
+bool KernelEmitter::hasFewLines() {
+  const int64_t count = std::min(kernel.getExtents()[order.vector],
+                                 kernel.getExtents()[order.tiled]);
+  return count >= 2 && count <= fewLines && mostWrittenOut <= 1;
+}
+
 void KernelEmitter::emitTransposed(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
-  const int64_t length = kernel.getExtents()[inner],
-                lines = kernel.getExtents()[across];
-  const int64_t count = std::min(length, lines);
-  if (count < 2 || count > fewLines || mostWrittenOut > 1)
+  if (bytesMoved() > 0)
+    return emitBoxes(start);
+  if (!hasFewLines())
     return emitTiles(start);
-  zipLines(start, length < lines ? inner : across,
-           length < lines ? across : inner, [&] { emitTiles(start); });
+  const bool isInnerShort =
+      kernel.getExtents()[inner] < kernel.getExtents()[across];
+  zipLines(start, isInnerShort ? inner : across, isInnerShort ? across : inner,
+           [&] { callFallback([&] { emitTiles(start); }); });
 }
 
 SmallVector<KernelEmitter::StagedInput>
@@ -179,50 +212,100 @@ void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
   strideKinds = lineKinds;
 }
 
+int64_t KernelEmitter::bytesMoved() {
+  auto isLine = [&](unsigned operand, unsigned loop) {
+    const StaticStride stride = strideKinds[operand][loop];
+    return stride.isStatic && stride.value == 1;
+  };
+  if (hasFewLines() || !isLine(numInputs, order.vector) ||
+      !isLine(0, order.tiled))
+    return 0;
+  const int64_t bytes = bytesCopied();
+  const bool isSmall = bytes * std::min(kernel.getExtents()[order.vector],
+                                        kernel.getExtents()[order.tiled]) <
+                       partBytes;
+  return isSmall ? 0 : bytes;
+}
+
+void KernelEmitter::emitBoxes(const Position &start) {
+  const unsigned inner = order.vector, across = order.tiled;
+  const int64_t bytes = bytesMoved(), line = lineBytes / bytes,
+                part = partBytes / bytes;
+  // Of few boxes none should copy elements once more.
+  auto sizeIn = [&](int64_t extent, int64_t size) {
+    constexpr int64_t few = 4;
+    while (size > extent ||
+           (size > part && extent < few * size && extent % size != 0))
+      size /= 2;
+    return size;
+  };
+  // A wider box of bytes takes too many instructions.
+  const int64_t width = sizeIn(kernel.getExtents()[inner],
+                               bytes == 1 ? part : line),
+                height =
+                    sizeIn(kernel.getExtents()[across], bytes < 4 ? 16 : 8);
+  Type element = b.getIntegerType(unsigned(bytes) * 8);
+  SmallVector<unsigned> outer;
+  for (unsigned loop : order.parallel)
+    if (loop != inner && loop != across)
+      outer.push_back(loop);
+  auto none = SmallVector<Value>();
+  Value lastColumn =
+      b.create<arith::SubIOp>(loc, extents[inner], constant(width));
+  Value lastLine =
+      b.create<arith::SubIOp>(loc, extents[across], constant(height));
+  Value less = b.create<arith::MinSIOp>(loc, lastColumn, lastLine);
+  Value areLarge =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, less, zero);
+  /// A box at the end begins earlier, and copies some elements once more.
+  auto turnLines = [&](const Position &plane, Value first, Value columns) {
+    loop(extents[across], constant(height), {}, [&](Value i, ValueRange) {
+      Position row =
+          advance(plane, across, b.create<arith::MinSIOp>(loc, i, lastLine));
+      loop(columns, constant(width), {}, [&](Value j, ValueRange) {
+        Value column = b.create<arith::AddIOp>(loc, first, j);
+        column = b.create<arith::MinSIOp>(loc, column, lastColumn);
+        turnBox(advance(row, inner, column), height, width, element);
+        return none;
+      });
+      return none;
+    });
+  };
+  auto branch = b.create<scf::IfOp>(loc, areLarge, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  callFallback([&] { emitTiles(start); });
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  nest(outer, start, [&](const Position &plane) {
+    // A tile is as wide as a cache line.
+    loop(extents[inner], constant(line), {}, [&](Value first, ValueRange) {
+      Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
+      turnLines(plane, first,
+                b.create<arith::MinSIOp>(loc, remaining, constant(line)));
+      return none;
+    });
+  });
+}
+
 void KernelEmitter::emitTiles(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   SmallVector<unsigned> outer;
   for (unsigned loop : order.parallel)
     if (loop != inner && loop != across)
       outer.push_back(loop);
-  auto isLine = [&](unsigned operand, unsigned loop) {
-    const StaticStride stride = strideKinds[operand][loop];
-    return stride.isStatic && stride.value == 1;
-  };
-  const int64_t bytes =
-      isLine(numInputs, inner) && isLine(0, across) ? bytesCopied() : 0;
   const SmallVector<StagedInput> inputs = stageInputs(inner);
-  Value size = constant(bytes             ? lineBytes / bytes
-                        : !inputs.empty() ? stagedSize
-                                          : tileSize);
+  Value size = constant(inputs.empty() ? tileSize : stagedSize);
   auto none = SmallVector<Value>();
-  auto copyElements = [&](const Position &tile, Value lines, Value count) {
-    loop(lines, one, {}, [&](Value i, ValueRange) {
-      computeStaged(inputs, advance(tile, across, i), inner, count);
-      return none;
-    });
-  };
-  /// Whole squares of a tile that is as wide as a cache line, then what lines
-  /// have behind them.
-  auto turnSquares = [&](const Position &tile) {
-    const int64_t side = bytes < 4 ? 16 : 8;
-    Type element = b.getIntegerType(unsigned(bytes) * 8);
-    Value squares =
-        b.create<arith::AndIOp>(loc, extents[across], constant(-side));
-    loop(squares, constant(side), {}, [&](Value i, ValueRange) {
-      Position square = advance(tile, across, i);
-      for (int64_t j = 0; j < lineBytes / bytes; j += side)
-        turnSquare(advance(square, inner, constant(j)), inner, across, side,
-                   element);
-      return none;
-    });
-    copyElements(advance(tile, across, squares),
-                 b.create<arith::SubIOp>(loc, extents[across], squares), size);
-  };
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
       Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
       Position tile = advance(row, inner, first);
+      auto computeTile = [&](Value count) {
+        loop(extents[across], one, {}, [&](Value i, ValueRange) {
+          computeStaged(inputs, advance(tile, across, i), inner, count);
+          return none;
+        });
+      };
       Value whole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
                                             remaining, size);
       auto branch = b.create<scf::IfOp>(loc, whole, /*withElse=*/true);
@@ -230,12 +313,9 @@ void KernelEmitter::emitTiles(const Position &start) {
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
       // Whole tiles have a constant extent, so that the innermost loop is
       // unrolled and vectorised.
-      if (bytes)
-        turnSquares(tile);
-      else
-        copyElements(tile, extents[across], size);
+      computeTile(size);
       b.setInsertionPoint(branch.elseBlock()->getTerminator());
-      copyElements(tile, extents[across], remaining);
+      computeTile(remaining);
       return none;
     });
   });

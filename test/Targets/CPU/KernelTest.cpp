@@ -160,6 +160,41 @@ TEST(KernelTest, TransposeOfOddExtents) {
         ASSERT_EQ(y[(k * 2 + j) * 37 + i], x[(i * 2 + j) * 21 + k]);
 }
 
+/// Transposes [41, 83] elements: all of them, and parts of which one is smaller
+/// than the boxes that are turned around in registers.
+template <typename T> static void expectTransposed(const std::string &type) {
+  const std::string from = "tensor<41x83x" + type + ">",
+                    to = "tensor<83x41x" + type + ">";
+  KernelHarness kernel("func.func @f(%x: " + from + ") -> " + to +
+                       " { %0 = dtensor.transpose %x dims [1, 0] : (" + from +
+                       ") -> " + to + " return %0 : " + to + " }");
+  std::vector<T> x(41 * 83);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = T(1 + i * 31 % 113);
+  for (const KernelHarness::Part &part :
+       {KernelHarness::Part{{0, 0}, {83, 41}},
+        KernelHarness::Part{{5, 2}, {71, 37}},
+        KernelHarness::Part{{80, 3}, {3, 5}}}) {
+    std::vector<T> y(x.size());
+    kernel.call({rowMajor(x, {41, 83}), rowMajor(y, {83, 41})}, &part);
+    for (int64_t i = 0; i < 83; ++i)
+      for (int64_t j = 0; j < 41; ++j) {
+        const int64_t row = i - part.origin[0], column = j - part.origin[1];
+        const bool isInside = row >= 0 && row < part.extents[0] &&
+                              column >= 0 && column < part.extents[1];
+        ASSERT_EQ(y[i * 41 + j], isInside ? x[j * 83 + i] : T(0))
+            << type << " at " << i << ", " << j;
+      }
+  }
+}
+
+TEST(KernelTest, TransposesOfAllWidths) {
+  expectTransposed<int8_t>("i8");
+  expectTransposed<int16_t>("i16");
+  expectTransposed<float>("f32");
+  expectTransposed<double>("f64");
+}
+
 /// Elements of a line are put side by side first: two whole runs, then a short
 /// one.
 TEST(KernelTest, MathOfATransposedOperand) {
