@@ -31,6 +31,9 @@ KernelPolicy policy() {
   // A host node would take the whole arrays to the host and back.
   policy.picksElements = true;
   policy.callsSolver = true;
+  policy.reductionParts = [](Operation *kernel) {
+    return reductionParts(cast<spmd::KernelOp>(kernel));
+  };
   return policy;
 }
 

@@ -38,6 +38,25 @@ static constexpr unsigned sharedSpace = 3;
 /// log2 of the terms that a thread adds one by one.
 static constexpr unsigned serialBits = 6;
 
+/// Returns how many threads share the terms of a result.
+static unsigned threadsOfResult(spmd::KernelOp kernel, const LoopOrder &order) {
+  // Kernels that differ in extents alone have the same code (KernelSymbol.h),
+  // so only reductionBits decides. Few terms are one thread's; up to 256 along
+  // memory a warp's, up to 4,096 two warps', and more a block's.
+  constexpr unsigned warp = 32, someBits = 8, manyBits = 12;
+  // Where neighbouring results are neighbours in memory, a warp reads so many
+  // of them at once, and so many warps share the terms.
+  constexpr unsigned rowGroups = 8;
+  const unsigned bits = reductionBits(kernel);
+  if (bits == 0)
+    return 1;
+  if (order.deterministic)
+    return warp;
+  if (!order.vectorIsReduction)
+    return rowGroups;
+  return bits <= someBits ? warp : bits <= manyBits ? 2 * warp : blockThreads;
+}
+
 namespace {
 class ThreadEmitter : KernelBody {
 public:
@@ -46,7 +65,6 @@ public:
   KernelShape emit(StringRef symbol);
 
 private:
-  void chooseTerms();
   /// Returns whether a reduction may have more terms than an i32 counts.
   bool isLong() { return reductionBits(kernel) >= 31; }
 
@@ -87,29 +105,6 @@ private:
   SmallVector<Value> shared;
 };
 } // namespace
-
-void ThreadEmitter::chooseTerms() {
-  // Kernels that differ in extents alone have the same code (KernelSymbol.h),
-  // so only reductionBits decides. Few terms are one thread's; up to 256 along
-  // memory a warp's, up to 4,096 two warps', and more a block's.
-  constexpr unsigned warp = 32, someBits = 8, manyBits = 12;
-  // Where neighbouring results are neighbours in memory, a warp reads so many
-  // of them at once, and so many warps share the terms.
-  constexpr unsigned rowGroups = 8;
-  termsInner = order.vectorIsReduction;
-  const unsigned bits = reductionBits(kernel);
-  if (bits == 0)
-    terms = 1;
-  else if (order.deterministic)
-    terms = warp;
-  else if (termsInner)
-    terms = bits <= someBits   ? warp
-            : bits <= manyBits ? 2 * warp
-                               : blockThreads;
-  else
-    terms = rowGroups;
-  results = blockThreads / terms;
-}
 
 KernelShape ThreadEmitter::shapeFor(StringRef symbol) {
   using Kind = KernelParameter::Kind;
@@ -180,8 +175,11 @@ Position ThreadEmitter::positionOf(ArrayRef<unsigned> loops,
 }
 
 KernelShape ThreadEmitter::emit(StringRef symbol) {
-  if (kernel.hasReductionLoops())
-    chooseTerms();
+  if (kernel.hasReductionLoops()) {
+    terms = threadsOfResult(kernel, order);
+    results = blockThreads / terms;
+    termsInner = order.vectorIsReduction;
+  }
   auto function =
       makeFunction(module, symbol, argumentTypes(), LLVM::Linkage::External);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
@@ -348,6 +346,29 @@ void ThreadEmitter::storeShared(ValueRange states) {
 KernelShape meshloom::emitThreads(spmd::KernelOp kernel, StringRef symbol,
                                   ModuleOp module) {
   return ThreadEmitter(kernel, module).emit(symbol);
+}
+
+int64_t meshloom::reductionParts(spmd::KernelOp kernel) {
+  // Threads that run at one time on a card, and terms that are worth one.
+  constexpr uint64_t cardThreads = 1 << 18, fewestTerms = 32;
+  const LoopOrder order = loopOrder(kernel);
+  auto iterations = [&](ArrayRef<unsigned> loops) {
+    uint64_t count = 1;
+    for (unsigned loop : loops)
+      count =
+          llvm::SaturatingMultiply(count, uint64_t(kernel.getExtents()[loop]));
+    return count;
+  };
+  uint64_t threads = threadsOfResult(kernel, order);
+  const auto axes = kernel.getAxisIndices();
+  for (unsigned loop : order.reduction) // each shard has its own results
+    for (unsigned axis : axes[loop])
+      threads *= uint64_t(kernel.getMesh().axis_size(axis));
+  const uint64_t results = iterations(order.parallel),
+                 terms = iterations(order.reduction);
+  return int64_t(std::min(cardThreads / std::max<uint64_t>(results, 1),
+                          terms / fewestTerms) /
+                 threads);
 }
 
 void meshloom::registerThreadDialects(mlir::DialectRegistry &registry) {

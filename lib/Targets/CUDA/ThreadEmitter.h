@@ -13,6 +13,10 @@ namespace meshloom {
 KernelShape emitThreads(spmd::KernelOp kernel, StringRef symbol,
                         ModuleOp module);
 
+/// Returns how many parts of the terms of each result are to be reduced side by
+/// side, so that all of a card has work, at most.
+int64_t reductionParts(spmd::KernelOp kernel);
+
 /// The dialects that emitThreads creates beside those of KernelLowering.
 void registerThreadDialects(mlir::DialectRegistry &registry);
 

@@ -17,6 +17,7 @@
 #include "PickedElements.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
+#include "SplitReductions.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -468,6 +469,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     blocks = runBlocks(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
+      if (policy.reductionParts)
+        splitReductions(*block, policy);
       if (policy.wholeLoops)
         formLoopCalls(*block);
       overwriteDeadInputs(*block);

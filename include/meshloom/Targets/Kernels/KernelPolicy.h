@@ -36,6 +36,9 @@ struct KernelPolicy {
   /// Says whether a loop that touches little data in a turn becomes one step,
   /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;
+  /// Returns how many parts of the terms of a spmd.kernel's results the device
+  /// reduces side by side, at most. Null: terms are not cut into parts.
+  int64_t (*reductionParts)(Operation *kernel) = nullptr;
   /// Whether the target's library does products of this element type and size;
   /// others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =
