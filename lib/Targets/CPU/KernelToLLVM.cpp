@@ -126,7 +126,7 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
     func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                     b.getUnitAttr());
 
-  const Position start = bindArguments(func.getBody().front());
+  const Position start = bindArguments(func.getArguments());
   if (notes)
     beginNoting();
   emitLoops(start);

@@ -14,6 +14,9 @@
 // `serialRun`; sums of so many runs are a run again. n terms are thus off by
 // at most 2^-24 * (serialRun * levels + log2(terms)) of the sum of their
 // sizes, where levels is about log2(n / terms) / log2(serialRun).
+//
+// In a call of `rows` a result is a row, whose threads run all kernels of the
+// call on it, with a barrier behind each: what one writes the next one reads.
 #include "ThreadEmitter.h"
 
 #include "meshloom/Targets/Kernels/KernelBody.h"
@@ -25,7 +28,12 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <deque>
+#include <numeric>
+
 using namespace meshloom;
+using spmd::KernelOp;
+using spmd::LibraryCallOp;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace NVVM = mlir::NVVM;
@@ -39,7 +47,7 @@ static constexpr unsigned sharedSpace = 3;
 static constexpr unsigned serialBits = 6;
 
 /// Returns how many threads share the terms of a result.
-static unsigned threadsOfResult(spmd::KernelOp kernel, const LoopOrder &order) {
+static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
   // Kernels that differ in extents alone have the same code (KernelSymbol.h),
   // so only reductionBits decides. Few terms are one thread's; up to 256 along
   // memory a warp's, up to 4,096 two warps', and more a block's.
@@ -60,15 +68,32 @@ static unsigned threadsOfResult(spmd::KernelOp kernel, const LoopOrder &order) {
 namespace {
 class ThreadEmitter : KernelBody {
 public:
-  ThreadEmitter(spmd::KernelOp kernel, ModuleOp module)
-      : KernelBody(kernel, module) {}
+  ThreadEmitter(KernelOp kernel, ModuleOp module)
+      : KernelBody(kernel, module), resultLoops(order.parallel),
+        termLoops(order.reduction) {}
+  /// A kernel of a call of `rows`, whose first loops are those of the rows;
+  /// `terms` threads share the terms of each.
+  ThreadEmitter(KernelOp kernel, ModuleOp module, unsigned numRows,
+                unsigned terms)
+      : KernelBody(kernel, module), results(blockThreads / terms), terms(terms),
+        termsInner(true) {
+    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+      (loop < numRows ? resultLoops : termLoops).push_back(loop);
+  }
+
+  /// The kernel as an entry point.
   KernelShape emit(StringRef symbol);
+  /// The parameters of the code, in their order.
+  std::vector<KernelParameter> parameters();
+  /// Appends the code for the results from `group` to `block`. `name` is that
+  /// of the memory that threads share.
+  void emitGroup(Block *block, ValueRange arguments, Value group,
+                 StringRef name);
 
 private:
   /// Returns whether a reduction may have more terms than an i32 counts.
   bool isLong() { return reductionBits(kernel) >= 31; }
 
-  KernelShape shapeFor(StringRef symbol);
   /// A thread's number among those of its result, and its result's among those
   /// of the block.
   void splitThread();
@@ -84,7 +109,10 @@ private:
   /// `level`: how often runs are combined to longer ones.
   SmallVector<Value> reduceTerms(const Position &position, Value first,
                                  Value end, unsigned level, ValueRange states);
-  void emitReduction(const Position &start, Value result, Value inside);
+  /// Takes the values of the parameters.
+  void begin(ValueRange arguments, StringRef name);
+  void emitResults(Value group);
+  void emitReduction(Value result, Value inside);
   /// Memory of the block for a state of each thread; the addresses are this
   /// thread's.
   void makeShared(StringRef symbol);
@@ -98,32 +126,30 @@ private:
       op->setAttr(exactAttr, b.getUnitAttr());
   }
 
+  SmallVector<unsigned> resultLoops, termLoops;
   unsigned results = blockThreads, terms = 1;
   bool termsInner = false;
-  Value thread, term, resultInBlock; // i64
+  Position start;
+  Value thread, term, resultInBlock, count; // i64
   SmallVector<Type> stateTypes;
   SmallVector<Value> shared;
 };
 } // namespace
 
-KernelShape ThreadEmitter::shapeFor(StringRef symbol) {
+std::vector<KernelParameter> ThreadEmitter::parameters() {
   using Kind = KernelParameter::Kind;
-  KernelShape shape;
-  shape.symbol = symbol;
-  shape.results = results;
-  shape.terms = terms;
-  shape.parallel.assign(order.parallel.begin(), order.parallel.end());
+  std::vector<KernelParameter> parameters;
   for (unsigned i = 0; i < numPointers(); ++i)
-    shape.parameters.push_back({Kind::Pointer, i, 0});
+    parameters.push_back({Kind::Pointer, i, 0});
   for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    shape.parameters.push_back({Kind::Extent, 0, loop});
+    parameters.push_back({Kind::Extent, 0, loop});
   for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
     if (usesIndex[loop])
-      shape.parameters.push_back({Kind::Origin, 0, loop});
+      parameters.push_back({Kind::Origin, 0, loop});
   forDynamicStrides([&](unsigned k, unsigned loop) {
-    shape.parameters.push_back({Kind::Stride, pointerOf(k), loop});
+    parameters.push_back({Kind::Stride, pointerOf(k), loop});
   });
-  return shape;
+  return parameters;
 }
 
 void ThreadEmitter::splitThread() {
@@ -174,6 +200,39 @@ Position ThreadEmitter::positionOf(ArrayRef<unsigned> loops,
   return position;
 }
 
+/// Makes `function` an entry point for blocks of `blockThreads` threads, whose
+/// pointers are those of different arrays.
+static void makeEntry(LLVM::LLVMFuncOp function) {
+  Builder b(function.getContext());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (isa<LLVM::LLVMPointerType>(type))
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          b.getUnitAttr());
+}
+
+/// Emits a loop over the groups of `size` of `count` results that are the
+/// block's. `emitGroup` gets its block and the number of a group's first
+/// result.
+static void emitGroups(OpBuilder &b, Location loc, unsigned size, Value count,
+                       function_ref<void(Block *, Value)> emitGroup) {
+  Type i64 = b.getI64Type();
+  auto inResults = [&](Value blocks) -> Value {
+    return b.create<arith::MulIOp>(
+        loc, b.create<arith::ExtUIOp>(loc, i64, blocks),
+        b.create<arith::ConstantIntOp>(loc, size, 64));
+  };
+  Value first = inResults(b.create<NVVM::BlockIdXOp>(loc, b.getI32Type()));
+  Value step = inResults(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
+  auto loop = b.create<scf::ForOp>(loc, first, count, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  emitGroup(loop.getBody(), loop.getInductionVar());
+}
+
 KernelShape ThreadEmitter::emit(StringRef symbol) {
   if (kernel.hasReductionLoops()) {
     terms = threadsOfResult(kernel, order);
@@ -182,48 +241,48 @@ KernelShape ThreadEmitter::emit(StringRef symbol) {
   }
   auto function =
       makeFunction(module, symbol, argumentTypes(), LLVM::Linkage::External);
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                    b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  for (unsigned i = 0; i < numPointers(); ++i)
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        b.getUnitAttr());
-  const Position start = bindArguments(function.getBody().front());
+  makeEntry(function);
+  begin(function.getArguments(), symbol);
+  emitGroups(b, loc, results, count,
+             [&](Block *, Value group) { emitResults(group); });
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+  return {symbol.str(), results, terms,
+          std::vector<unsigned>(resultLoops.begin(), resultLoops.end()),
+          parameters()};
+}
+
+void ThreadEmitter::emitGroup(Block *block, ValueRange arguments, Value group,
+                              StringRef name) {
+  b.setInsertionPoint(block->getTerminator());
+  begin(arguments, name);
+  emitResults(group);
+  if (shared.empty())
+    barrier();
+}
+
+void ThreadEmitter::begin(ValueRange arguments, StringRef name) {
+  start = bindArguments(arguments);
   makeReducers();
   splitThread();
+  count = countOf(resultLoops);
+  if (terms > 1 && kernel.hasReductionLoops())
+    makeShared(name);
+}
+
+void ThreadEmitter::emitResults(Value group) {
+  Value result = b.create<arith::AddIOp>(loc, group, resultInBlock);
+  Value inside =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, result, count);
+  if (kernel.hasReductionLoops())
+    return emitReduction(result, inside);
+  auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  const Position position = positionOf(resultLoops, start, result, 32);
   if (terms > 1)
-    makeShared(symbol);
-  auto wide = [&](Value value) -> Value {
-    return b.create<arith::ExtUIOp>(loc, i64, value);
-  };
-  Value block = wide(b.create<NVVM::BlockIdXOp>(loc, b.getI32Type()));
-  Value blocks = wide(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
-  Value size = constant(results);
-  Value count = countOf(order.parallel);
-  b.create<scf::ForOp>(
-      loc, b.create<arith::MulIOp>(loc, block, size), count,
-      b.create<arith::MulIOp>(loc, blocks, size), ValueRange(),
-      [&](OpBuilder &, Location, Value group, ValueRange) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(group.getParentBlock());
-        Value result = b.create<arith::AddIOp>(loc, group, resultInBlock);
-        Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
-                                               result, count);
-        if (kernel.hasReductionLoops()) {
-          emitReduction(start, result, inside);
-        } else {
-          auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
-          OpBuilder::InsertionGuard inner(b);
-          b.setInsertionPoint(branch.thenBlock()->getTerminator());
-          const Position position =
-              positionOf(order.parallel, start, result, 32);
-          storeElements(position, emitBody(position));
-        }
-        b.create<scf::YieldOp>(loc);
-      });
-  b.create<LLVM::ReturnOp>(loc, ValueRange());
-  return shapeFor(symbol);
+    reduceTerms(position, term, countOf(termLoops), /*level=*/0, {});
+  else
+    storeElements(position, emitBody(position));
 }
 
 SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
@@ -239,7 +298,7 @@ SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
         SmallVector<Value> next;
         if (level == 0) {
           const Position here =
-              positionOf(order.reduction, position, index, isLong() ? 64 : 32);
+              positionOf(termLoops, position, index, isLong() ? 64 : 32);
           SmallVector<Value> yielded = emitBody(here);
           storeElements(here, yielded);
           next = combine(here, carried, yielded);
@@ -254,8 +313,7 @@ SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
   return loop.getResults();
 }
 
-void ThreadEmitter::emitReduction(const Position &start, Value result,
-                                  Value inside) {
+void ThreadEmitter::emitReduction(Value result, Value inside) {
   unsigned levels = 0;
   if (llvm::any_of(reducers, [](auto &reducer) {
         return reducer && reducer->isFloatSum();
@@ -271,9 +329,9 @@ void ThreadEmitter::emitReduction(const Position &start, Value result,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    const Position position = positionOf(order.parallel, start, result, 32);
-    SmallVector<Value> states = reduceTerms(
-        position, term, countOf(order.reduction), levels, identities());
+    const Position position = positionOf(resultLoops, start, result, 32);
+    SmallVector<Value> states =
+        reduceTerms(position, term, countOf(termLoops), levels, identities());
     b.create<scf::YieldOp>(loc, states);
     b.setInsertionPointToStart(branch.elseBlock());
     b.create<scf::YieldOp>(loc, identities());
@@ -307,7 +365,7 @@ void ThreadEmitter::emitReduction(const Position &start, Value result,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(store.thenBlock()->getTerminator());
-    finish(positionOf(order.parallel, start, result, 32), states);
+    finish(positionOf(resultLoops, start, result, 32), states);
   }
   if (terms > 1) // what is read is overwritten by the next group's states
     barrier();
@@ -343,12 +401,115 @@ void ThreadEmitter::storeShared(ValueRange states) {
     storeScalar(address, state);
 }
 
-KernelShape meshloom::emitThreads(spmd::KernelOp kernel, StringRef symbol,
-                                  ModuleOp module) {
-  return ThreadEmitter(kernel, module).emit(symbol);
+namespace {
+/// Emits a call of `rows`.
+class RowEmitter : ElementEmitter {
+public:
+  RowEmitter(LibraryCallOp call, ModuleOp module)
+      : ElementEmitter(module.getContext(), call.getLoc()), call(call),
+        module(module) {
+    numRows = unsigned(llvm::count(call.getReductions(), false));
+  }
+  KernelShape emit(StringRef symbol);
+
+private:
+  /// Returns how many threads share a row.
+  unsigned threadsOfRow();
+  /// The call's pointer to the array that pointer `pointer` of a kernel is to.
+  unsigned pointerOf(KernelOp kernel, unsigned pointer);
+  /// The place of a kernel's parameter among those of the call.
+  unsigned placeOf(KernelOp kernel, KernelParameter parameter);
+
+  LibraryCallOp call;
+  ModuleOp module;
+  unsigned numRows = 0;
+  std::vector<KernelParameter> parameters;
+};
+} // namespace
+
+unsigned RowEmitter::threadsOfRow() {
+  constexpr uint64_t warp = 32, termsOfThread = 8;
+  uint64_t terms = 1;
+  for (int64_t extent : call.getExtents().drop_front(numRows))
+    terms *= uint64_t(extent);
+  return unsigned(std::clamp<uint64_t>(llvm::bit_ceil(terms / termsOfThread),
+                                       warp, blockThreads));
 }
 
-int64_t meshloom::reductionParts(spmd::KernelOp kernel) {
+unsigned RowEmitter::pointerOf(KernelOp kernel, unsigned pointer) {
+  SmallVector<Value> arrays(kernel.getInputs());
+  for (auto [result, over] :
+       llvm::zip_equal(kernel.getOutputs(), kernel.getInPlace()))
+    if (over < 0)
+      arrays.push_back(result);
+  Value array = memoryOf(arrays[pointer]);
+  if (auto argument = dyn_cast<BlockArgument>(array))
+    return argument.getArgNumber();
+  unsigned next = call.getInputs().size();
+  for (auto [result, over] :
+       llvm::zip_equal(call.getScalar().front().getTerminator()->getOperands(),
+                       call.getInPlace())) {
+    if (memoryOf(result) == array)
+      return over < 0 ? next : unsigned(over);
+    next += over < 0;
+  }
+  llvm_unreachable("a result that the call does not yield");
+}
+
+unsigned RowEmitter::placeOf(KernelOp kernel, KernelParameter parameter) {
+  using Kind = KernelParameter::Kind;
+  if (parameter.kind == Kind::Pointer || parameter.kind == Kind::Stride)
+    parameter.operand = pointerOf(kernel, parameter.operand);
+  auto found = llvm::find(parameters, parameter);
+  if (found == parameters.end())
+    found = parameters.insert(found, parameter);
+  return unsigned(found - parameters.begin());
+}
+
+KernelShape RowEmitter::emit(StringRef symbol) {
+  const unsigned terms = threadsOfRow(), results = blockThreads / terms;
+  std::vector<unsigned> rows(numRows);
+  std::iota(rows.begin(), rows.end(), 0);
+  for (unsigned row : rows)
+    parameters.push_back({KernelParameter::Kind::Extent, 0, row});
+  std::deque<ThreadEmitter> kernels; // which do not move
+  SmallVector<SmallVector<unsigned>> places;
+  for (auto kernel : call.getScalar().front().getOps<KernelOp>()) {
+    kernels.emplace_back(kernel, module, numRows, terms);
+    SmallVector<unsigned> &ofKernel = places.emplace_back();
+    for (const KernelParameter &parameter : kernels.back().parameters())
+      ofKernel.push_back(placeOf(kernel, parameter));
+  }
+  SmallVector<Type> types;
+  for (const KernelParameter &parameter : parameters)
+    types.push_back(parameter.kind == KernelParameter::Kind::Pointer ? pointer
+                                                                     : i64);
+  auto function = makeFunction(module, symbol, types, LLVM::Linkage::External);
+  makeEntry(function);
+  Value count = constant(1);
+  for (unsigned row : rows)
+    count = b.create<arith::MulIOp>(loc, count, function.getArgument(row));
+  emitGroups(b, loc, results, count, [&](Block *block, Value group) {
+    for (auto [i, kernel] : llvm::enumerate(kernels)) {
+      SmallVector<Value> arguments;
+      for (unsigned place : places[i])
+        arguments.push_back(function.getArgument(place));
+      kernel.emitGroup(block, arguments, group,
+                       (symbol + "_" + Twine(i)).str());
+    }
+  });
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+  return {symbol.str(), results, terms, rows, parameters};
+}
+
+KernelShape meshloom::emitThreads(Operation *op, StringRef symbol,
+                                  ModuleOp module) {
+  if (auto call = dyn_cast<LibraryCallOp>(op))
+    return RowEmitter(call, module).emit(symbol);
+  return ThreadEmitter(cast<KernelOp>(op), module).emit(symbol);
+}
+
+int64_t meshloom::reductionParts(KernelOp kernel) {
   // Threads that run at one time on a card, and terms that are worth one.
   constexpr uint64_t cardThreads = 1 << 18, fewestTerms = 32;
   const LoopOrder order = loopOrder(kernel);

@@ -15,6 +15,7 @@
 #include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
+#include "RowCalls.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
 #include "SplitReductions.h"
@@ -471,6 +472,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     for (Block *block : llvm::reverse(blocks)) {
       if (policy.reductionParts)
         splitReductions(*block, policy);
+      if (policy.joinsRows)
+        formRowCalls(*block);
       if (policy.wholeLoops)
         formLoopCalls(*block);
       overwriteDeadInputs(*block);

@@ -110,9 +110,9 @@ private:
 
   /// `values`, one a dim of a result, with `part` for the dim of the parts.
   template <typename T> SmallVector<T> withPart(ArrayRef<T> values, T part) {
-    SmallVector<T> all(values);
-    all.insert(partsLast ? all.end() : all.begin(), part);
-    return all;
+    SmallVector<T> extended(values);
+    extended.insert(partsLast ? extended.end() : extended.begin(), part);
+    return extended;
   }
 
   /// The type of the parts' results of output `output`.
@@ -150,9 +150,9 @@ private:
     axes.push_back(std::exchange(axes[cut.loop], b.getArrayAttr({})));
     mlir::ArrayAttr ranges;
     if (auto present = kernel.getRanges()) {
-      SmallVector<Attribute> all(present->getValue());
-      all.push_back(b.getDenseI64ArrayAttr({}));
-      ranges = b.getArrayAttr(all);
+      SmallVector<Attribute> extended(present->getValue());
+      extended.push_back(b.getDenseI64ArrayAttr({}));
+      ranges = b.getArrayAttr(extended);
     }
     SmallVector<AffineExpr> whole;
     for (unsigned loop = 0; loop < loops; ++loop)

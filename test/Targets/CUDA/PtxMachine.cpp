@@ -65,6 +65,12 @@ bool AccessLog::isWritten(size_t offset, size_t bytes) const {
       [](const Byte &byte) { return byte.writePhase != 0; });
 }
 
+bool AccessLog::isWrittenIn(Phase phase, size_t offset, size_t bytes) const {
+  return std::ranges::any_of(
+      std::span(log).subspan(offset, bytes),
+      [&](const Byte &byte) { return byte.writePhase >= phase.launch; });
+}
+
 void Memory::add(void *address, size_t bytes) {
   arrays.insert_or_assign(reinterpret_cast<uint64_t>(address),
                           Array{bytes, nullptr});
@@ -278,6 +284,9 @@ private:
                                "barrier",
                                isLoad ? "reads" : "writes",
                                free.error().message()));
+    if (instruction.constantRead && log->isWrittenIn(phase, offset, bytes))
+      return fault(index, instruction,
+                   "reads as constant what the launch has written");
     if (!isLoad) {
       const uint64_t value = valueOf(thread, index, instruction.operands[1]);
       std::memcpy(place, &value, bytes);

@@ -30,7 +30,10 @@ public:
   /// the other access was: "written", "read".
   Status read(size_t offset, size_t bytes, uint32_t thread, Phase phase);
   Status write(size_t offset, size_t bytes, uint32_t thread, Phase phase);
+  /// Returns whether all bytes have been written.
   bool isWritten(size_t offset, size_t bytes) const;
+  /// Returns whether a byte has been written in the launch.
+  bool isWrittenIn(Phase phase, size_t offset, size_t bytes) const;
 
 private:
   /// The last write and the last reads of a byte.

@@ -466,8 +466,11 @@ private:
                 const std::vector<std::string_view> &operands,
                 Instruction &instruction) {
     instruction.op = isLoad ? Op::Ld : Op::St;
-    if (words.size() == 3 && isLoad && words[0] == "global" && words[1] == "nc")
+    if (words.size() == 3 && isLoad && words[0] == "global" &&
+        words[1] == "nc") {
+      instruction.constantRead = true;
       words.erase(words.begin() + 1);
+    }
     if (words.size() != 2 || operands.size() != 2)
       return false;
     auto type = parseType(words[1]);

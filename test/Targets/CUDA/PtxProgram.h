@@ -56,6 +56,7 @@ struct Instruction {
   bool nanWins = false;      ///< of min and max
   bool finite = false;       ///< of testp: finite, not infinite
   bool toLeft = false;       ///< of shf: shifts to the left
+  bool constantRead = false; ///< of ld: of what no thread of the launch writes
   int guard = -1;            ///< the predicate that it depends on, or -1
   bool guardNegated = false; ///< runs where the predicate does not hold
   int result = -1;           ///< a register, or -1

@@ -34,9 +34,9 @@ protected:
   /// each loop, the origins of the loops whose index is used, and the strides
   /// that are not known when compiling.
   SmallVector<Type> argumentTypes();
-  /// Takes extents, origins and strides from the arguments of `entry`, and
+  /// Takes extents, origins and strides from the function's arguments, and
   /// returns where the first iteration is.
-  Position bindArguments(Block &entry);
+  Position bindArguments(ValueRange arguments);
   /// The reducer of each output. Follows bindArguments.
   void makeReducers();
 

@@ -39,6 +39,8 @@ struct KernelPolicy {
   /// Returns how many parts of the terms of a spmd.kernel's results the device
   /// reduces side by side, at most. Null: terms are not cut into parts.
   int64_t (*reductionParts)(Operation *kernel) = nullptr;
+  /// Says whether kernels over the same rows become one call (RowCalls.h).
+  bool joinsRows = false;
   /// Whether the target's library does products of this element type and size;
   /// others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =
