@@ -10,6 +10,7 @@
 // that of its term in each spatial dim.
 #include "ProductEmitter.h"
 
+#include "BlockEmitter.h"
 #include "meshloom/Targets/Kernels/ElementEmitter.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -285,14 +286,8 @@ void ProductEmitter::addWindow(const ProductKind::Window &window,
 }
 
 Value ProductEmitter::makeShared(StringRef name) {
-  constexpr unsigned sharedSpace = 3;
-  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-  auto global = top.create<LLVM::GlobalOp>(
-      loc, LLVM::LLVMArrayType::get(sumType, sliceDepth * termPitch),
-      /*isConstant=*/false, LLVM::Linkage::Internal, kind.symbol() + name.str(),
-      Attribute(), /*alignment=*/16, sharedSpace);
-  return b.create<LLVM::AddrSpaceCastOp>(
-      loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
+  return makeSharedArray(b, loc, module, sumType, sliceDepth * termPitch,
+                         kind.symbol() + name);
 }
 
 ProductEmitter::Share ProductEmitter::shareOf(OperandIndex operand, Value base,

@@ -19,6 +19,8 @@
 // call on it, with a barrier behind each: what one writes the next one reads.
 #include "ThreadEmitter.h"
 
+#include "BlockEmitter.h"
+#include "TileEmitter.h"
 #include "meshloom/Targets/Kernels/KernelBody.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
@@ -39,10 +41,6 @@ namespace LLVM = mlir::LLVM;
 namespace NVVM = mlir::NVVM;
 namespace scf = mlir::scf;
 
-/// The threads of a block.
-static constexpr unsigned blockThreads = 256;
-/// The address space of memory that a block's threads share.
-static constexpr unsigned sharedSpace = 3;
 /// log2 of the terms that a thread adds one by one.
 static constexpr unsigned serialBits = 6;
 
@@ -66,25 +64,24 @@ static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
 }
 
 namespace {
-class ThreadEmitter : KernelBody {
+class ThreadEmitter : BlockEmitter {
 public:
   ThreadEmitter(KernelOp kernel, ModuleOp module)
-      : KernelBody(kernel, module), resultLoops(order.parallel),
+      : BlockEmitter(kernel, module), resultLoops(order.parallel),
         termLoops(order.reduction) {}
   /// A kernel of a call of `rows`, whose first loops are those of the rows;
   /// `terms` threads share the terms of each.
   ThreadEmitter(KernelOp kernel, ModuleOp module, unsigned numRows,
                 unsigned terms)
-      : KernelBody(kernel, module), results(blockThreads / terms), terms(terms),
-        termsInner(true) {
+      : BlockEmitter(kernel, module), results(blockThreads / terms),
+        terms(terms), termsInner(true) {
     for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
       (loop < numRows ? resultLoops : termLoops).push_back(loop);
   }
 
   /// The kernel as an entry point.
   KernelShape emit(StringRef symbol);
-  /// The parameters of the code, in their order.
-  std::vector<KernelParameter> parameters();
+  using BlockEmitter::parameters;
   /// Appends the code for the results from `group` to `block`. `name` is that
   /// of the memory that threads share.
   void emitGroup(Block *block, ValueRange arguments, Value group,
@@ -97,13 +94,6 @@ private:
   /// A thread's number among those of its result, and its result's among those
   /// of the block.
   void splitThread();
-
-  /// The product of the extents of `loops`, as an i64.
-  Value countOf(ArrayRef<unsigned> loops);
-  /// The position of iteration `index` of `loops`, of which the last one runs
-  /// fastest. Divides in `width` bits.
-  Position positionOf(ArrayRef<unsigned> loops, const Position &from,
-                      Value index, unsigned width);
 
   /// The states after the terms from `first` to `end` that are this thread's;
   /// `level`: how often runs are combined to longer ones.
@@ -118,13 +108,6 @@ private:
   void makeShared(StringRef symbol);
   SmallVector<Value> loadShared(Value offset);
   void storeShared(ValueRange states);
-  void barrier() { b.create<NVVM::Barrier0Op>(loc); }
-
-  /// Functions are right for all arguments.
-  void emitted(Operation *op) override {
-    if (losesHugeArguments(op))
-      op->setAttr(exactAttr, b.getUnitAttr());
-  }
 
   SmallVector<unsigned> resultLoops, termLoops;
   unsigned results = blockThreads, terms = 1;
@@ -136,22 +119,6 @@ private:
 };
 } // namespace
 
-std::vector<KernelParameter> ThreadEmitter::parameters() {
-  using Kind = KernelParameter::Kind;
-  std::vector<KernelParameter> parameters;
-  for (unsigned i = 0; i < numPointers(); ++i)
-    parameters.push_back({Kind::Pointer, i, 0});
-  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    parameters.push_back({Kind::Extent, 0, loop});
-  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    if (usesIndex[loop])
-      parameters.push_back({Kind::Origin, 0, loop});
-  forDynamicStrides([&](unsigned k, unsigned loop) {
-    parameters.push_back({Kind::Stride, pointerOf(k), loop});
-  });
-  return parameters;
-}
-
 void ThreadEmitter::splitThread() {
   Value number = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
   thread = b.create<arith::ExtUIOp>(loc, i64, number);
@@ -161,76 +128,6 @@ void ThreadEmitter::splitThread() {
       b.create<arith::ShRUIOp>(loc, thread, constant(llvm::Log2_32(inner)));
   term = termsInner ? low : high;
   resultInBlock = termsInner ? high : low;
-}
-
-Value ThreadEmitter::countOf(ArrayRef<unsigned> loops) {
-  Value count = one;
-  for (unsigned loop : loops)
-    count = b.createOrFold<arith::MulIOp>(loc, count, extents[loop]);
-  return count;
-}
-
-Position ThreadEmitter::positionOf(ArrayRef<unsigned> loops,
-                                   const Position &from, Value index,
-                                   unsigned width) {
-  Position position = from;
-  Type type = b.getIntegerType(width);
-  auto narrow = [&](Value value) -> Value {
-    return width == 64 ? value
-                       : b.createOrFold<arith::TruncIOp>(loc, type, value);
-  };
-  auto wide = [&](Value value) -> Value {
-    return width == 64 ? value
-                       : b.createOrFold<arith::ExtUIOp>(loc, i64, value);
-  };
-  Value remaining = loops.size() > 1 ? narrow(index) : index;
-  for (unsigned loop : llvm::reverse(loops)) {
-    if (loop == loops.front()) {
-      position = advance(position, loop,
-                         loops.size() > 1 ? wide(remaining) : remaining);
-      break;
-    }
-    Value extent = narrow(extents[loop]);
-    Value next = b.create<arith::DivUIOp>(loc, remaining, extent);
-    Value here = b.create<arith::SubIOp>(
-        loc, remaining, b.create<arith::MulIOp>(loc, next, extent));
-    position = advance(position, loop, wide(here));
-    remaining = next;
-  }
-  return position;
-}
-
-/// Makes `function` an entry point for blocks of `blockThreads` threads, whose
-/// pointers are those of different arrays.
-static void makeEntry(LLVM::LLVMFuncOp function) {
-  Builder b(function.getContext());
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                    b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (isa<LLVM::LLVMPointerType>(type))
-      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                          b.getUnitAttr());
-}
-
-/// Emits a loop over the groups of `size` of `count` results that are the
-/// block's. `emitGroup` gets its block and the number of a group's first
-/// result.
-static void emitGroups(OpBuilder &b, Location loc, unsigned size, Value count,
-                       function_ref<void(Block *, Value)> emitGroup) {
-  Type i64 = b.getI64Type();
-  auto inResults = [&](Value blocks) -> Value {
-    return b.create<arith::MulIOp>(
-        loc, b.create<arith::ExtUIOp>(loc, i64, blocks),
-        b.create<arith::ConstantIntOp>(loc, size, 64));
-  };
-  Value first = inResults(b.create<NVVM::BlockIdXOp>(loc, b.getI32Type()));
-  Value step = inResults(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
-  auto loop = b.create<scf::ForOp>(loc, first, count, step);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  emitGroup(loop.getBody(), loop.getInductionVar());
 }
 
 KernelShape ThreadEmitter::emit(StringRef symbol) {
@@ -376,14 +273,8 @@ void ThreadEmitter::makeShared(StringRef symbol) {
     if (reducer)
       stateTypes.append(reducer->stateTypes());
   for (auto [i, type] : llvm::enumerate(stateTypes)) {
-    Type array = LLVM::LLVMArrayType::get(storageType(type), blockThreads);
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    auto global = top.create<LLVM::GlobalOp>(
-        loc, array, /*isConstant=*/false, LLVM::Linkage::Internal,
-        (symbol + "_shared" + Twine(i)).str(), Attribute(), /*alignment=*/16,
-        sharedSpace);
-    Value base = b.create<LLVM::AddrSpaceCastOp>(
-        loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
+    Value base = makeSharedArray(b, loc, module, storageType(type),
+                                 blockThreads, symbol + "_shared" + Twine(i));
     shared.push_back(element(base, storageType(type), thread));
   }
 }
@@ -506,7 +397,10 @@ KernelShape meshloom::emitThreads(Operation *op, StringRef symbol,
                                   ModuleOp module) {
   if (auto call = dyn_cast<LibraryCallOp>(op))
     return RowEmitter(call, module).emit(symbol);
-  return ThreadEmitter(cast<KernelOp>(op), module).emit(symbol);
+  auto kernel = cast<KernelOp>(op);
+  if (isTiled(kernel))
+    return emitTiles(kernel, symbol, module);
+  return ThreadEmitter(kernel, module).emit(symbol);
 }
 
 int64_t meshloom::reductionParts(KernelOp kernel) {

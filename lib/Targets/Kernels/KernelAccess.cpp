@@ -280,6 +280,10 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
           is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
         order.tiled = loop;
   }
+  constexpr int64_t fewestOfTile = 16;
+  order.fillsWideTiles = order.tiled >= 0 &&
+                         kernel.getExtents()[order.tiled] >= fewestOfTile &&
+                         kernel.getExtents()[order.vector] >= fewestOfTile;
   chooseShortLoops(kernel, order);
   chooseCrossedRows(kernel, order);
   chooseNeighbours(kernel, order);

@@ -58,7 +58,8 @@ std::string meshloom::kernelSymbol(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
   LoopOrder order = loopOrder(kernel);
-  os << "v" << order.vector << " t" << order.tiled << " p";
+  os << "v" << order.vector << " t" << order.tiled
+     << (order.fillsWideTiles ? " wide" : "") << " p";
   llvm::interleaveComma(order.parallel, os);
   os << " r";
   llvm::interleaveComma(order.reduction, os);

@@ -176,7 +176,7 @@ public:
   }
 
   Status runAsPtx(const ptx::Program &code, const KernelShape &shape,
-                  unsigned seed) {
+                  unsigned seed, ptx::Traffic *traffic = nullptr) {
     const auto [pointers, strides] = addresses();
     const int64_t blocks = shape.blocks(extents);
     if (blocks == 0)
@@ -187,7 +187,8 @@ public:
     ptx::Launch launch{unsigned(std::min<int64_t>(blocks, mostBlocks)),
                        shape.threads(),
                        {},
-                       seed};
+                       seed,
+                       traffic};
     for (const KernelParameter &parameter : shape.parameters)
       switch (parameter.kind) {
       case KernelParameter::Kind::Pointer:
@@ -375,7 +376,12 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
       EXPECT_EQ(asPtx.difference(native), "")
           << name << ", " << step.note.op << " in " << step.note.location
           << ", " << step.symbol;
-    if (shape->terms > 1 && shape->blocks(racing.size()) > 0) {
+    const bool hasBarriers =
+        std::ranges::any_of(program->find(step.symbol)->code,
+                            [](const ptx::Instruction &instruction) {
+                              return instruction.op == ptx::Op::BarSync;
+                            });
+    if (hasBarriers && shape->blocks(racing.size()) > 0) {
       ++counts.withBarriers;
       EXPECT_FALSE(racing.runAsPtx(*broken, *shape, seed))
           << name << " runs without its barriers, " << step.note.location;
@@ -412,21 +418,17 @@ TEST(CUDAKernelTest, KernelsOfThePrograms) {
   EXPECT_GT(counts.withBarriers, 20u);
 }
 
-/// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
-template <typename T>
-std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
-                        std::vector<T> y = {}) {
-  x.resize(64);
-  y.resize(64);
+struct CompiledFunction {
+  Compiled compiled;
+  std::vector<KernelShape> shapes;
+  ptx::Program code;
+};
+
+CompiledFunction compiledFunction(const std::string &text) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  const std::string type = fmt::format("tensor<64xf{}>", 8 * sizeof(T));
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      fmt::format("func.func @f(%x: {0}, %y: {0}) -> {0} {{\n%0 = {1} : {0}\n"
-                  "return %0 : {0}\n}}",
-                  type, op),
-      &context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   CompileOptions options;
   options.machine = *MachineModel::preset("shared-memory");
   options.target = "cuda";
@@ -436,13 +438,66 @@ std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
   auto code = DeviceCode::parse({bytes.data(), bytes.size()});
   auto program = ptx::parse(code->ptx);
   EXPECT_TRUE(program) << program.error().message();
-  KernelCall call(compiled->program(),
-                  std::get<KernelStep>(compiled->program().steps.front()));
+  return {*compiled, code->kernels, *program};
+}
+
+/// The bytes that a GPU moves for each byte that threads ask for, in a function
+/// of `x`, a tensor of that shape, with the ops of `body`, which returns.
+double overhead(const std::string &shape, const std::string &result,
+                const std::string &body) {
+  const auto [compiled, shapes, code] = compiledFunction(
+      fmt::format("func.func @f(%x: tensor<{}>) -> tensor<{}> {{\n{}\n}}",
+                  shape, result, body));
+  ptx::Traffic traffic;
+  forKernels(compiled.program().steps, [&](const KernelStep &step) {
+    const auto launched =
+        std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
+    Status ran = KernelCall(compiled.program(), step)
+                     .runAsPtx(code, *launched, 0, &traffic);
+    EXPECT_TRUE(ran) << ran.error().message();
+  });
+  return double(traffic.sectors) * 32 / double(traffic.bytes);
+}
+
+TEST(CUDAKernelTest, WarpsMoveWholeSectors) {
+  // Arrays of the host begin within a sector.
+  constexpr double most = 1.5;
+  EXPECT_LE(overhead("64x64xf32", "64x64xf32",
+                     "%0 = dtensor.exp %x : tensor<64x64xf32>\n"
+                     "return %0 : tensor<64x64xf32>"),
+            most);
+  EXPECT_LE(overhead("64x40xf32", "40x64xf32",
+                     "%0 = dtensor.transpose %x dims [1, 0] : "
+                     "(tensor<64x40xf32>) -> tensor<40x64xf32>\n"
+                     "return %0 : tensor<40x64xf32>"),
+            most);
+  for (int dim : {0, 1})
+    EXPECT_LE(overhead("128x128xf32", "128xf32",
+                       fmt::format("%0 = dtensor.reduce sum %x dims [{}] : "
+                                   "(tensor<128x128xf32>) -> tensor<128xf32>\n"
+                                   "return %0 : tensor<128xf32>",
+                                   dim)),
+              most);
+}
+
+/// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
+template <typename T>
+std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
+                        std::vector<T> y = {}) {
+  x.resize(64);
+  y.resize(64);
+  const std::string type = fmt::format("tensor<64xf{}>", 8 * sizeof(T));
+  const auto [compiled, shapes, code] = compiledFunction(
+      fmt::format("func.func @f(%x: {0}, %y: {0}) -> {0} {{\n%0 = {1} : {0}\n"
+                  "return %0 : {0}\n}}",
+                  type, op));
+  KernelCall call(compiled.program(),
+                  std::get<KernelStep>(compiled.program().steps.front()));
   std::ranges::copy(x, call.data<T>(0));
   const size_t output = op.find("%y") == std::string::npos ? 1 : 2;
   if (output == 2)
     std::ranges::copy(y, call.data<T>(1));
-  Status ran = call.runAsPtx(*program, code->kernels.front(), 0);
+  Status ran = call.runAsPtx(code, shapes.front(), 0);
   EXPECT_TRUE(ran) << ran.error().message();
   return {call.data<T>(output), call.data<T>(output) + 64};
 }

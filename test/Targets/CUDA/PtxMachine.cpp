@@ -9,7 +9,9 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -102,6 +104,34 @@ std::pair<AccessLog *, size_t> Memory::logOf(uint64_t address) {
 
 namespace {
 
+/// Counts the sectors that a block's warps access.
+class SectorCounter {
+public:
+  explicit SectorCounter(Traffic &traffic) : traffic(traffic) {}
+  ~SectorCounter() {
+    for (const auto &[access, sectors] : sectorsOf)
+      traffic.sectors += sectors.size();
+  }
+  /// A thread runs the instruction that is in line `line`.
+  void add(unsigned thread, unsigned line, uint64_t address, size_t bytes) {
+    constexpr unsigned warp = 32;
+    const unsigned before = runs[{thread, line}]++;
+    auto &sectors = sectorsOf[{thread / warp, line, before}];
+    for (uint64_t sector = address / sectorBytes;
+         sector <= (address + bytes - 1) / sectorBytes; ++sector)
+      sectors.insert(sector);
+    traffic.bytes += bytes;
+  }
+
+private:
+  static constexpr uint64_t sectorBytes = 32;
+  Traffic &traffic;
+  std::map<std::pair<unsigned, unsigned>, unsigned> runs;
+  /// By warp, line, and how often the line was run before.
+  std::map<std::tuple<unsigned, unsigned, unsigned>, std::set<uint64_t>>
+      sectorsOf;
+};
+
 /// No kernel of the tests takes so many.
 constexpr uint64_t mostSteps = uint64_t(1) << 32;
 
@@ -114,6 +144,8 @@ public:
         sharedLog(kernel.sharedBytes), threads(launch.threads) {
     phase.launch = firstPhase;
     phase.block = phase.now = memory.beginPhase();
+    if (launch.traffic)
+      counter.emplace(*launch.traffic);
     for (Thread &thread : threads)
       thread.registers.assign(kernel.registerBits.size(),
                               0xcbcbcbcbcbcbcbcbull);
@@ -262,6 +294,8 @@ private:
     } else if (address <= shared.size() && bytes <= shared.size() - address) {
       place = shared.data() + address;
     }
+    if (counter && !isShared)
+      counter->add(index, instruction.line, address, bytes);
     if (!place)
       return fault(index, instruction,
                    fmt::format("{} {} bytes outside of all {}",
@@ -332,6 +366,7 @@ private:
   AccessLog sharedLog;
   std::vector<Thread> threads;
   Phase phase;
+  std::optional<SectorCounter> counter;
 };
 
 } // namespace

@@ -149,8 +149,9 @@ TEST_F(PtxMachineTest, FindsARace) {
 
 TEST_F(PtxMachineTest, FindsConstantReadsOfWhatIsWritten) {
   const std::string store = "st.global.f32 	[%rd2], %f4;\n";
-  expectFault(changed(store, store + "	ld.global.nc.f32 	%f1, [%rd2];\n"),
-              "reads as constant what the launch has written");
+  expectFault(
+      changed(store, store + "	ld.global.nc.f32 	%f1, [%rd2];\n"),
+      "reads as constant what the launch has written");
 }
 
 TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
