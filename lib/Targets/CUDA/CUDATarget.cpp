@@ -32,6 +32,8 @@ KernelPolicy policy() {
   policy.picksElements = true;
   policy.callsSolver = true;
   policy.joinsRows = true;
+  // Smaller ones are over before accesses of 16 bytes are worth their code.
+  policy.largeKernel = int64_t(1) << 18;
   policy.reductionParts = [](Operation *kernel) {
     return reductionParts(cast<spmd::KernelOp>(kernel));
   };

@@ -102,6 +102,18 @@ private:
   /// Takes the values of the parameters.
   void begin(ValueRange arguments, StringRef name);
   void emitResults(Value group);
+  void emitAllGroups();
+
+  /// Returns whether neighbours along the innermost loop are neighbours in the
+  /// operand's array.
+  bool isUnit(unsigned operand);
+  /// Returns how many neighbouring results a thread computes at once, with one
+  /// access of up to 16 bytes to each operand.
+  unsigned findLanes();
+  /// Returns whether all accesses of so many elements are aligned.
+  Value arePacked();
+  void emitPack(Value group);
+
   void emitReduction(Value result, Value inside);
   /// Memory of the block for a state of each thread; the addresses are this
   /// thread's.
@@ -112,6 +124,7 @@ private:
   SmallVector<unsigned> resultLoops, termLoops;
   unsigned results = blockThreads, terms = 1;
   bool termsInner = false;
+  unsigned lanes = 1;
   Position start;
   Value thread, term, resultInBlock, count; // i64
   SmallVector<Type> stateTypes;
@@ -140,12 +153,128 @@ KernelShape ThreadEmitter::emit(StringRef symbol) {
       makeFunction(module, symbol, argumentTypes(), LLVM::Linkage::External);
   makeEntry(function);
   begin(function.getArguments(), symbol);
-  emitGroups(b, loc, results, count,
-             [&](Block *, Value group) { emitResults(group); });
+  lanes = findLanes();
+  if (lanes > 1) {
+    auto branch = b.create<scf::IfOp>(loc, arePacked(), /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitGroups(b, loc, results * lanes, count,
+               [&](Block *, Value group) { emitPack(group); });
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    emitAllGroups();
+  } else {
+    emitAllGroups();
+  }
   b.create<LLVM::ReturnOp>(loc, ValueRange());
   return {symbol.str(), results, terms,
           std::vector<unsigned>(resultLoops.begin(), resultLoops.end()),
           parameters()};
+}
+
+void ThreadEmitter::emitAllGroups() {
+  emitGroups(b, loc, results, count,
+             [&](Block *, Value group) { emitResults(group); });
+}
+
+bool ThreadEmitter::isUnit(unsigned operand) {
+  const StaticStride stride = strideKinds[operand][order.vector];
+  return stride.isStatic && stride.value == 1;
+}
+
+unsigned ThreadEmitter::findLanes() {
+  // Longer code takes registers from other threads.
+  constexpr int64_t mostFlops = 256, accessBytes = 16, mostLanes = 8;
+  if (!isLarge(kernel) || kernel.hasReductionLoops() || kernel.getHeld())
+    return 1;
+  int64_t width = accessBytes / mostLanes;
+  for (unsigned k = 0; k < strideKinds.size(); ++k) {
+    const StaticStride stride = strideKinds[k][order.vector];
+    if (guarded[k] || isa<mlir::ComplexType>(elements[k]) || !stride.isStatic ||
+        (stride.value != 1 && stride.value != 0) ||
+        (k >= numInputs && stride.value == 0))
+      return 1;
+    if (stride.value == 1)
+      width =
+          std::max<int64_t>(width, byteWidth(*dtensor::dtypeOf(elements[k])));
+    for (unsigned loop : order.parallel) // two loops of one dim
+      if (loop != unsigned(order.vector) && stride.value == 1 &&
+          strideKinds[k][loop].isStatic && strideKinds[k][loop].value != 0)
+        return 1;
+  }
+  int64_t found = accessBytes / width;
+  while (found > 1 && found * flopsOf(kernel) > mostFlops)
+    found /= 2;
+  return unsigned(found);
+}
+
+Value ThreadEmitter::arePacked() {
+  Value odd = extents[order.vector];
+  Value oddAddress = zero;
+  auto either = [&](Value x, Value y) -> Value {
+    return b.create<arith::OrIOp>(loc, x, y);
+  };
+  for (unsigned k = 0; k < strideKinds.size(); ++k) {
+    if (!isUnit(k))
+      continue;
+    for (unsigned loop : order.parallel)
+      if (Value stride = strides[k][loop];
+          stride && loop != unsigned(order.vector))
+        odd = either(odd, stride);
+    const int64_t bytes = byteWidth(*dtensor::dtypeOf(elements[k])) * lanes;
+    Value address = b.create<LLVM::PtrToIntOp>(loc, i64, start.pointers[k]);
+    oddAddress = either(
+        oddAddress, b.create<arith::AndIOp>(loc, address, constant(bytes - 1)));
+  }
+  Value remainder = either(
+      oddAddress, b.create<arith::AndIOp>(loc, odd, constant(lanes - 1)));
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, remainder,
+                                 zero);
+}
+
+void ThreadEmitter::emitPack(Value group) {
+  Value first = b.create<arith::AddIOp>(
+      loc, group, b.create<arith::MulIOp>(loc, thread, constant(lanes)));
+  Value inside =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, count);
+  auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  const Position position = positionOf(resultLoops, start, first, 32);
+  auto packOf = [&](unsigned k) {
+    return mlir::VectorType::get(lanes, storageType(elements[k]));
+  };
+  auto bytesOf = [&](unsigned k) {
+    return unsigned(byteWidth(*dtensor::dtypeOf(elements[k]))) * lanes;
+  };
+  SmallVector<Value> packs(numInputs), stored(strideKinds.size() - numInputs);
+  for (BlockArgument argument : kernel.getBlock()->getArguments()) {
+    const unsigned k = argument.getArgNumber();
+    if (argument.use_empty())
+      continue;
+    packs[k] = isUnit(k)
+                   ? Value(b.create<LLVM::LoadOp>(
+                         loc, packOf(k), position.pointers[k], bytesOf(k)))
+                   : loadScalar(position.pointers[k], argument.getType());
+  }
+  for (unsigned i = 0; i < stored.size(); ++i)
+    stored[i] = b.create<LLVM::UndefOp>(loc, packOf(numInputs + i));
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value number = b.create<arith::ConstantIntOp>(loc, lane, 32);
+    SmallVector<Value> loaded = packs;
+    for (unsigned k = 0; k < numInputs; ++k)
+      if (loaded[k] && isUnit(k))
+        loaded[k] = fromStorage(
+            b.create<LLVM::ExtractElementOp>(loc, loaded[k], number),
+            kernel.getBlock()->getArgument(k).getType());
+    const SmallVector<Value> yielded =
+        emitBody(advance(position, order.vector, constant(lane)), loaded);
+    for (unsigned i = 0; i < stored.size(); ++i)
+      stored[i] = b.create<LLVM::InsertElementOp>(
+          loc, stored[i], toStorage(yielded[i]), number);
+  }
+  for (unsigned i = 0; i < stored.size(); ++i)
+    b.create<LLVM::StoreOp>(loc, stored[i], position.pointers[numInputs + i],
+                            bytesOf(numInputs + i));
 }
 
 void ThreadEmitter::emitGroup(Block *block, ValueRange arguments, Value group,

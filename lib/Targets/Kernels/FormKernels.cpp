@@ -23,6 +23,7 @@
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Dialect/DTensor/Inlined.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -472,6 +473,10 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     for (Block *block : llvm::reverse(blocks)) {
       if (policy.reductionParts)
         splitReductions(*block, policy);
+      if (policy.largeKernel > 0)
+        for (auto kernel : block->getOps<KernelOp>())
+          if (kernel.getNumIterations() >= policy.largeKernel)
+            markLarge(kernel);
       if (policy.joinsRows)
         formRowCalls(*block);
       if (policy.wholeLoops)

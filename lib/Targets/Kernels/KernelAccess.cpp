@@ -301,6 +301,16 @@ unsigned meshloom::reductionBits(spmd::KernelOp kernel) {
                       : unsigned(llvm::alignTo(llvm::Log2_64_Ceil(terms), 4));
 }
 
+static constexpr StringRef largeAttr = "large";
+
+bool meshloom::isLarge(spmd::KernelOp kernel) {
+  return kernel->hasAttr(largeAttr);
+}
+
+void meshloom::markLarge(spmd::KernelOp kernel) {
+  kernel->setAttr(largeAttr, mlir::UnitAttr::get(kernel.getContext()));
+}
+
 spmd::Reducer meshloom::reducerOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:

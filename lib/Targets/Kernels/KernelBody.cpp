@@ -209,14 +209,17 @@ Value KernelBody::globalIndex(const Position &position, unsigned loop) {
   return b.create<arith::AddIOp>(loc, origins[loop], position.indices[loop]);
 }
 
-SmallVector<Value> KernelBody::emitBody(const Position &position) {
+SmallVector<Value> KernelBody::emitBody(const Position &position,
+                                        ArrayRef<Value> loaded) {
   mlir::IRMapping mapping;
-  for (BlockArgument argument : kernel.getBlock()->getArguments())
+  for (BlockArgument argument : kernel.getBlock()->getArguments()) {
+    const unsigned input = argument.getArgNumber();
     if (!argument.use_empty())
-      mapping.map(
-          argument,
-          loadScalar(position.pointers[argument.getArgNumber()],
-                     KernelOp::scalarType(elements[argument.getArgNumber()])));
+      mapping.map(argument,
+                  loaded.empty()
+                      ? loadScalar(position.pointers[input], argument.getType())
+                      : loaded[input]);
+  }
   for (Operation &op : kernel.getBlock()->without_terminator()) {
     if (auto index = dyn_cast<spmd::IndexOp>(op))
       mapping.map(index.getResult(), globalIndex(position, index.getLoop()));

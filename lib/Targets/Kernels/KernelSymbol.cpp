@@ -66,6 +66,8 @@ std::string meshloom::kernelSymbol(Operation *op) {
   os << " n" << reductionBits(kernel);
   if (order.deterministic)
     os << " deterministic";
+  if (isLarge(kernel))
+    os << " large";
   os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
      << order.crossed << " s";
   llvm::interleaveComma(order.shortStrides, os);

@@ -480,6 +480,27 @@ TEST(CUDAKernelTest, WarpsMoveWholeSectors) {
               most);
 }
 
+/// Eight bf16 an access.
+TEST(CUDAKernelTest, LargeKernelsAccessSeveralElements) {
+  const auto [compiled, shapes, code] = compiledFunction(
+      "func.func @f(%x: tensor<512x512xbf16>) -> tensor<512x512xbf16> {\n"
+      "%0 = dtensor.add %x, %x : tensor<512x512xbf16>\n"
+      "return %0 : tensor<512x512xbf16>\n}");
+  EXPECT_TRUE(std::ranges::any_of(
+      code.kernels.front().code, [](const ptx::Instruction &instruction) {
+        return instruction.op == ptx::Op::Ld && instruction.vectorSize == 4;
+      }));
+  KernelCall call(compiled.program(),
+                  std::get<KernelStep>(compiled.program().steps.front()));
+  ASSERT_TRUE(call.isSmall());
+  call.fillArrays(0);
+  Status ran = call.runAsPtx(code, shapes.front(), 0);
+  ASSERT_TRUE(ran) << ran.error().message();
+  for (int64_t i = 0; i < mostIterations; ++i)
+    ASSERT_EQ(fromBF16(call.data<uint16_t>(1)[i]),
+              2 * fromBF16(call.data<uint16_t>(0)[i]));
+}
+
 /// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
 template <typename T>
 std::vector<T> valuesOf(const std::string &op, std::vector<T> x,

@@ -112,10 +112,12 @@ public:
     for (const auto &[access, sectors] : sectorsOf)
       traffic.sectors += sectors.size();
   }
-  /// A thread runs the instruction that is in line `line`.
-  void add(unsigned thread, unsigned line, uint64_t address, size_t bytes) {
+  /// A thread runs the instruction, which accesses bytes.
+  void add(unsigned thread, const Instruction &instruction, uint64_t address,
+           size_t bytes) {
     constexpr unsigned warp = 32;
-    const unsigned before = runs[{thread, line}]++;
+    const unsigned line = instruction.line;
+    const unsigned before = runs[{thread, line}]++ / instruction.vectorSize;
     auto &sectors = sectorsOf[{thread / warp, line, before}];
     for (uint64_t sector = address / sectorBytes;
          sector <= (address + bytes - 1) / sectorBytes; ++sector)
@@ -295,17 +297,18 @@ private:
       place = shared.data() + address;
     }
     if (counter && !isShared)
-      counter->add(index, instruction.line, address, bytes);
+      counter->add(index, instruction, address, bytes);
     if (!place)
       return fault(index, instruction,
                    fmt::format("{} {} bytes outside of all {}",
                                isLoad ? "reads" : "writes", bytes,
                                isShared ? "memory of its block" : "arrays"));
-    if (address % bytes != 0)
+    const size_t accessBytes = bytes * instruction.vectorSize;
+    if ((address - instruction.vectorPlace) % accessBytes != 0)
       return fault(index, instruction,
                    fmt::format("accesses {} bytes at an address that is no "
                                "multiple of that",
-                               bytes));
+                               accessBytes));
     if (isLoad && isShared && !log->isWritten(offset, bytes))
       return fault(index, instruction,
                    "reads memory of its block that nobody has written");

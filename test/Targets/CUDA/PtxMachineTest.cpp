@@ -187,6 +187,18 @@ TEST_F(PtxMachineTest, FindsOddAddresses) {
               "accesses 4 bytes at an address that is no multiple of that");
 }
 
+TEST_F(PtxMachineTest, RunsAccessesOfSeveralElements) {
+  const std::string store = "st.global.f32 	[%rd2], %f4;";
+  const std::string sums = "ld.global.v2.f32 	{%f1, %f2}, [%rd3];\n"
+                           "	st.global.v2.f32 	[%rd3+8], {%f2, %f4};";
+  Status done = run(changed(store, sums));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(numbers[2], 2);
+  EXPECT_EQ(numbers[3], 64 * 65 / 2);
+  expectFault(changed(store, "st.global.v2.f32 	[%rd3+4], {%f2, %f4};"),
+              "accesses 8 bytes at an address that is no multiple of that");
+}
+
 TEST_F(PtxMachineTest, FindsBarriersThatSomeThreadsMiss) {
   expectFault(changed("@%p1 bra 	$L__BB0_3;", "@%p1 bra 	$L__BB0_5;"),
               "waits at a barrier that thread");

@@ -72,6 +72,11 @@ unsigned reductionBits(spmd::KernelOp kernel);
 /// How a kernel reduces by `kind`.
 spmd::Reducer reducerOf(ReduceKind kind);
 
+/// Whether a kernel has so many iterations that the target has different code
+/// for it than for smaller ones.
+bool isLarge(spmd::KernelOp kernel);
+void markLarge(spmd::KernelOp kernel);
+
 /// Rough count of simple instructions in a body.
 int64_t flopsOf(spmd::KernelOp kernel);
 

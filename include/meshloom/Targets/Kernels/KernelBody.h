@@ -61,8 +61,10 @@ protected:
   /// `op`, the copy of an op of the body, was emitted.
   virtual void emitted(Operation *op) = 0;
 
-  /// The values that the body yields at `position`.
-  SmallVector<Value> emitBody(const Position &position);
+  /// The values that the body yields at `position`. `loaded`: the values of its
+  /// arguments, where they have been loaded.
+  SmallVector<Value> emitBody(const Position &position,
+                              ArrayRef<Value> loaded = {});
 
   /// Stores the outputs that nothing is reduced into.
   void storeElements(const Position &position, ValueRange yielded);

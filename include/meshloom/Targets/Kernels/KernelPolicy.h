@@ -39,6 +39,9 @@ struct KernelPolicy {
   /// Returns how many parts of the terms of a spmd.kernel's results the device
   /// reduces side by side, at most. Null: terms are not cut into parts.
   int64_t (*reductionParts)(Operation *kernel) = nullptr;
+  /// Kernels of at least so many iterations have different code from smaller
+  /// ones (KernelAccess.h: isLarge). 0: they have not.
+  int64_t largeKernel = 0;
   /// Says whether kernels over the same rows become one call (RowCalls.h).
   bool joinsRows = false;
   /// Whether the target's library does products of this element type and size;
