@@ -69,6 +69,27 @@ func.func @region(%a: tensor<5x4xf32, #rows>) {
 #mesh = #dtensor.mesh<x = 2>
 #rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
 #id = affine_map<(d0, d1) -> (d0, d1)>
+#swap = affine_map<(d0, d1) -> (d1, d0)>
+func.func @rows(%a: tensor<5x4xf32, #rows>) {
+  // expected-error @+1 {{'spmd.library_call' op has a region that is not kernels over its first loops, whose results it yields (C4)}}
+  %0 = spmd.library_call "rows" loops [9 over [x], reduce 4] ins (%a at #id) outs (#id)
+      : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows> {
+  ^bb0(%b: tensor<5x4xf32, #rows>):
+    %1 = spmd.kernel loops [4, 9 over [x]] ins (%b at #swap) outs (#swap)
+        : (tensor<5x4xf32, #rows>) -> tensor<5x4xf32, #rows> {
+    ^bb1(%c: f32):
+      spmd.yield %c : f32
+    }
+    spmd.yield %1 : tensor<5x4xf32, #rows>
+  }
+  return
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[9, 4], #dtensor.layout<#mesh, [x, *]>>
+#id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @in_place(%a: tensor<5x4xf32, #rows>) {
   // expected-error @+1 {{'spmd.library_call' op cannot write output 0 over input 1 (C5)}}
   %0 = spmd.library_call "mine" loops [9 over [x], 4] ins (%a at #id) outs (#id) in_place [1]

@@ -133,7 +133,7 @@ LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                         b.getUnitAttr());
 
-  const Position start = bindArguments(function.getBody().front());
+  const Position start = bindArguments(function.getArguments());
   if (notes)
     beginNoting();
   emitLoops(start);

@@ -31,6 +31,12 @@ KernelPolicy policy() {
   // A host node would take the whole arrays to the host and back.
   policy.picksElements = true;
   policy.callsSolver = true;
+  policy.joinsRows = true;
+  // Smaller ones are over before accesses of 16 bytes are worth their code.
+  policy.largeKernel = int64_t(1) << 18;
+  policy.reductionParts = [](Operation *kernel) {
+    return reductionParts(cast<spmd::KernelOp>(kernel));
+  };
   return policy;
 }
 
@@ -125,11 +131,10 @@ public:
     loadDialects(function.getContext());
     SymbolUses uses;
     findSymbols(lowered->program, lowered->program.steps, uses);
-    std::vector<std::pair<std::string, spmd::KernelOp>> kernels;
-    std::vector<std::pair<std::string, Operation *>> functions;
+    std::vector<std::pair<std::string, Operation *>> kernels, functions;
     for (auto &[symbol, op] : lowered->kernels) {
       if (uses.onDevice.contains(symbol))
-        kernels.emplace_back(symbol, cast<spmd::KernelOp>(op));
+        kernels.emplace_back(symbol, op);
       if (uses.onHost.contains(symbol))
         functions.emplace_back(symbol, op);
     }

@@ -7,9 +7,12 @@
 //
 // The left operand of a convolution is an implicit matrix: where an element of
 // a slice lies, and whether it is there, follows from the place of its row and
-// that of its term in each spatial dim.
+// that of its term in each spatial dim. Where a group has few features of the
+// result, as in depthwise ones, most columns of a tile would be empty: then a
+// thread computes a result by itself, in the same order.
 #include "ProductEmitter.h"
 
+#include "BlockEmitter.h"
 #include "meshloom/Targets/Kernels/ElementEmitter.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -31,6 +34,8 @@ namespace scf = mlir::scf;
 static constexpr int64_t tileSize = 64, threadSize = 4, sliceDepth = 16;
 static constexpr int64_t side = tileSize / threadSize;
 static constexpr int64_t productThreads = side * side;
+/// Convolutions of so few columns and terms have a thread for each result.
+static constexpr int64_t mostThinColumns = 4, mostThinTerms = 4096;
 /// From one term to the next in shared memory, where a warp writes several
 /// terms: an odd number takes them to different banks.
 static constexpr int64_t termPitch = tileSize + 1;
@@ -90,6 +95,8 @@ private:
   }
   PartialPlace placeOf(OperandIndex operand, char letter, Value index,
                        Value count);
+  PartialPlace placeAt(OperandIndex operand, char letter,
+                       const std::map<unsigned, Value> &indices, Value exists);
   /// The left operand's position in a window where its output, or its kernel,
   /// is at one of these indices.
   Value positionOf(const ProductKind::Window &window, char letter,
@@ -114,9 +121,27 @@ private:
   /// neighbouring terms.
   Share shareOf(OperandIndex operand, Value base, Value shared, Value first,
                 bool termsFirst);
+  /// The operand's element of `sumType` at two partial places together, or zero
+  /// where there is none.
+  Value loadAt(OperandIndex operand, Value base, const PartialPlace &first,
+               const PartialPlace &second);
   /// Brings the slice from term `first` on.
   void bringSlice(const Share &share, Value first);
   void emitTile(Value tile);
+  void emitTiles(Value block, Value blocks);
+  /// A result's operands, without what its terms decide.
+  struct ThinResult {
+    Value lhs, rhs;
+    PartialPlace row, column;
+  };
+  /// Emits the loops over a thread's own results.
+  void emitThinResults(Value block, Value blocks);
+  void emitThinResult(Value number);
+  /// The sum after the terms of all iterations of `loops`, where the loops
+  /// around them are at `indices`.
+  Value sumTerms(const ThinResult &result, ArrayRef<unsigned> loops,
+                 std::map<unsigned, Value> &indices, Value sum);
+  void storeResult(const Place &place, Value sum);
   Value addProduct(Value x, Value y, Value sum) {
     if (isa<mlir::FloatType>(sumType))
       return b.create<mlir::math::FmaOp>(loc, x, y, sum);
@@ -258,8 +283,14 @@ Value ProductEmitter::positionOf(const ProductKind::Window &window, char letter,
 ProductEmitter::PartialPlace ProductEmitter::placeOf(OperandIndex operand,
                                                      char letter, Value index,
                                                      Value count) {
-  const std::map<unsigned, Value> indices = indicesOf(letter, index);
-  PartialPlace place{less(index, count), offsetOf(operand, indices), {}};
+  return placeAt(operand, letter, indicesOf(letter, index), less(index, count));
+}
+
+ProductEmitter::PartialPlace
+ProductEmitter::placeAt(OperandIndex operand, char letter,
+                        const std::map<unsigned, Value> &indices,
+                        Value exists) {
+  PartialPlace place{exists, offsetOf(operand, indices), {}};
   if (operand == Lhs)
     for (const ProductKind::Window &window : kind.windows)
       place.positions.push_back(positionOf(window, letter, indices));
@@ -285,14 +316,8 @@ void ProductEmitter::addWindow(const ProductKind::Window &window,
 }
 
 Value ProductEmitter::makeShared(StringRef name) {
-  constexpr unsigned sharedSpace = 3;
-  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-  auto global = top.create<LLVM::GlobalOp>(
-      loc, LLVM::LLVMArrayType::get(sumType, sliceDepth * termPitch),
-      /*isConstant=*/false, LLVM::Linkage::Internal, kind.symbol() + name.str(),
-      Attribute(), /*alignment=*/16, sharedSpace);
-  return b.create<LLVM::AddrSpaceCastOp>(
-      loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
+  return makeSharedArray(b, loc, module, sumType, sliceDepth * termPitch,
+                         kind.symbol() + name);
 }
 
 ProductEmitter::Share ProductEmitter::shareOf(OperandIndex operand, Value base,
@@ -314,35 +339,36 @@ ProductEmitter::Share ProductEmitter::shareOf(OperandIndex operand, Value base,
   return share;
 }
 
+Value ProductEmitter::loadAt(OperandIndex operand, Value base,
+                             const PartialPlace &first,
+                             const PartialPlace &second) {
+  PartialPlace place{
+      both(first.exists, second.exists), add(first.offset, second.offset), {}};
+  if (operand == Lhs)
+    for (auto [w, window] : llvm::enumerate(kind.windows))
+      addWindow(window, add(first.positions[w], second.positions[w]), place);
+  auto exists = b.create<scf::IfOp>(loc, TypeRange{sumType}, place.exists,
+                                    /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(exists.thenBlock());
+  Value value =
+      loadScalar(element(base, storageType(type), place.offset), type);
+  if (type != sumType)
+    value = b.create<arith::ExtFOp>(loc, sumType, value);
+  b.create<scf::YieldOp>(loc, value);
+  b.setInsertionPointToStart(exists.elseBlock());
+  b.create<scf::YieldOp>(loc, zeroOf(sumType));
+  return exists.getResult(0);
+}
+
 void ProductEmitter::bringSlice(const Share &share, Value first) {
   for (Value term : share.terms) {
     const PartialPlace inTerms =
         placeOf(share.operand, 'k', add(first, term), terms);
-    for (auto [line, inLines] : llvm::zip_equal(share.lines, share.places)) {
-      PartialPlace place{both(inTerms.exists, inLines.exists),
-                         add(inTerms.offset, inLines.offset),
-                         {}};
-      if (share.operand == Lhs)
-        for (auto [w, window] : llvm::enumerate(kind.windows))
-          addWindow(window, add(inTerms.positions[w], inLines.positions[w]),
-                    place);
-      auto exists = b.create<scf::IfOp>(loc, TypeRange{sumType}, place.exists,
-                                        /*withElseRegion=*/true);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(exists.thenBlock());
-        Value value = loadScalar(
-            element(share.base, storageType(type), place.offset), type);
-        if (type != sumType)
-          value = b.create<arith::ExtFOp>(loc, sumType, value);
-        b.create<scf::YieldOp>(loc, value);
-        b.setInsertionPointToStart(exists.elseBlock());
-        b.create<scf::YieldOp>(loc, zeroOf(sumType));
-      }
+    for (auto [line, inLines] : llvm::zip_equal(share.lines, share.places))
       storeScalar(element(share.shared, sumType,
                           add(times(term, constant(termPitch)), line)),
-                  exists.getResult(0));
-    }
+                  loadAt(share.operand, share.base, inTerms, inLines));
   }
 }
 
@@ -375,23 +401,90 @@ SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
 }
 
 void ProductEmitter::storeTile(const Place &place, ValueRange sums) {
-  Value base = offsetOf(Out, 'b', place.batch);
   for (int64_t i = 0; i < threadSize; ++i)
     for (int64_t j = 0; j < threadSize; ++j) {
-      Value row = add(place.row, constant(i * side)),
-            column = add(place.column, constant(j * side));
-      auto exists =
-          b.create<scf::IfOp>(loc, both(less(row, rows), less(column, columns)),
-                              /*withElseRegion=*/false);
+      const Place here{place.batch, add(place.row, constant(i * side)),
+                       add(place.column, constant(j * side))};
+      auto exists = b.create<scf::IfOp>(
+          loc, both(less(here.row, rows), less(here.column, columns)),
+          /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(exists.thenBlock()->getTerminator());
-      Value value = sums[size_t(i * threadSize + j)];
-      if (type != sumType)
-        value = b.create<arith::TruncFOp>(loc, type, value);
-      Value offset =
-          add(base, add(offsetOf(Out, 'm', row), offsetOf(Out, 'n', column)));
-      storeScalar(element(pointers[Out], storageType(type), offset), value);
+      storeResult(here, sums[size_t(i * threadSize + j)]);
     }
+}
+
+void ProductEmitter::storeResult(const Place &place, Value sum) {
+  if (type != sumType)
+    sum = b.create<arith::TruncFOp>(loc, type, sum);
+  Value offset =
+      add(offsetOf(Out, 'b', place.batch),
+          add(offsetOf(Out, 'm', place.row), offsetOf(Out, 'n', place.column)));
+  storeScalar(element(pointers[Out], storageType(type), offset), sum);
+}
+
+Value ProductEmitter::sumTerms(const ThinResult &result,
+                               ArrayRef<unsigned> loops,
+                               std::map<unsigned, Value> &indices, Value sum) {
+  if (loops.empty()) {
+    Value exists = b.create<arith::ConstantIntOp>(loc, 1, 1);
+    return addProduct(
+        loadAt(Lhs, result.lhs, placeAt(Lhs, 'k', indices, exists), result.row),
+        loadAt(Rhs, result.rhs, placeAt(Rhs, 'k', indices, exists),
+               result.column),
+        sum);
+  }
+  auto loop = b.create<scf::ForOp>(
+      loc, constant(0), extents[loops.front()], constant(1), ValueRange(sum),
+      [&](OpBuilder &, Location, Value index, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToEnd(index.getParentBlock());
+        indices[loops.front()] = index;
+        b.create<scf::YieldOp>(
+            loc, sumTerms(result, loops.drop_front(), indices, carried[0]));
+      });
+  return loop.getResult(0);
+}
+
+/// Neighbouring threads take neighbouring groups where these are neighbours in
+/// memory, else neighbouring rows.
+void ProductEmitter::emitThinResult(Value number) {
+  const SmallVector<unsigned> groups = loopsOf('b');
+  Value groupsInner = b.create<arith::ConstantIntOp>(loc, 0, 1);
+  if (!groups.empty())
+    groupsInner =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                strides[Out][groups.back()], constant(1));
+  Value inner = b.create<arith::SelectOp>(loc, groupsInner, batches, rows);
+  Value low = remainder(number, inner), high = quotient(number, inner);
+  Value outer = b.create<arith::SelectOp>(loc, groupsInner, rows, batches);
+  Value middle = remainder(high, outer);
+  const Place place{b.create<arith::SelectOp>(loc, groupsInner, low, middle),
+                    b.create<arith::SelectOp>(loc, groupsInner, middle, low),
+                    quotient(high, outer)};
+  Value exists = b.create<arith::ConstantIntOp>(loc, 1, 1);
+  const ThinResult result{
+      element(pointers[Lhs], storageType(type),
+              offsetOf(Lhs, 'b', place.batch)),
+      element(pointers[Rhs], storageType(type),
+              offsetOf(Rhs, 'b', place.batch)),
+      placeAt(Lhs, 'm', indicesOf('m', place.row), exists),
+      placeAt(Rhs, 'n', indicesOf('n', place.column), exists)};
+  std::map<unsigned, Value> indices;
+  storeResult(place, sumTerms(result, loopsOf('k'), indices, zeroOf(sumType)));
+}
+
+void ProductEmitter::emitThinResults(Value block, Value blocks) {
+  Value count = times(batches, times(rows, columns));
+  Value threads = constant(productThreads);
+  b.create<scf::ForOp>(loc, add(times(block, threads), thread), count,
+                       times(blocks, threads), ValueRange(),
+                       [&](OpBuilder &, Location, Value number, ValueRange) {
+                         OpBuilder::InsertionGuard guard(b);
+                         b.setInsertionPointToEnd(number.getParentBlock());
+                         emitThinResult(number);
+                         b.create<scf::YieldOp>(loc);
+                       });
 }
 
 void ProductEmitter::emitTile(Value tile) {
@@ -431,6 +524,20 @@ void ProductEmitter::emitTile(Value tile) {
             slices.getResults());
 }
 
+void ProductEmitter::emitTiles(Value block, Value blocks) {
+  auto tilesOf = [&](Value count) {
+    return quotient(add(count, constant(tileSize - 1)), constant(tileSize));
+  };
+  Value tiles = times(batches, times(tilesOf(rows), tilesOf(columns)));
+  b.create<scf::ForOp>(loc, block, tiles, blocks, ValueRange(),
+                       [&](OpBuilder &, Location, Value tile, ValueRange) {
+                         OpBuilder::InsertionGuard guard(b);
+                         b.setInsertionPointToEnd(tile.getParentBlock());
+                         emitTile(tile);
+                         b.create<scf::YieldOp>(loc);
+                       });
+}
+
 KernelShape ProductEmitter::emit() {
   KernelShape shape = shapeOf();
   SmallVector<Type> arguments;
@@ -452,17 +559,18 @@ KernelShape ProductEmitter::emit() {
   Value blocks = wide(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
   sharedLhs = makeShared("_lhs");
   sharedRhs = makeShared("_rhs");
-  auto tilesOf = [&](Value count) {
-    return quotient(add(count, constant(tileSize - 1)), constant(tileSize));
-  };
-  Value tiles = times(batches, times(tilesOf(rows), tilesOf(columns)));
-  b.create<scf::ForOp>(loc, block, tiles, blocks, ValueRange(),
-                       [&](OpBuilder &, Location, Value tile, ValueRange) {
-                         OpBuilder::InsertionGuard guard(b);
-                         b.setInsertionPointToEnd(tile.getParentBlock());
-                         emitTile(tile);
-                         b.create<scf::YieldOp>(loc);
-                       });
+  if (kind.windows.empty()) {
+    emitTiles(block, blocks);
+  } else {
+    Value isThin = both(less(columns, constant(mostThinColumns + 1)),
+                        less(terms, constant(mostThinTerms + 1)));
+    auto branch = b.create<scf::IfOp>(loc, isThin, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitThinResults(block, blocks);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    emitTiles(block, blocks);
+  }
   b.create<LLVM::ReturnOp>(loc, ValueRange());
   return shape;
 }

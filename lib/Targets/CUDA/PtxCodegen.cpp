@@ -87,7 +87,7 @@ static void optimizeForPtx(llvm::Module &module, llvm::TargetMachine &machine,
 }
 
 FailureOr<Result<DeviceCode>>
-meshloom::compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
+meshloom::compileToPtx(ArrayRef<std::pair<std::string, Operation *>> kernels,
                        const CommonCode &common, MLIRContext *context,
                        bool optimize) {
   const auto &[products, combinations, lines] = common;

@@ -23,11 +23,11 @@ struct CommonCode {
   std::set<FourierKind> lines;
 };
 
-/// Compiles kernels, each an spmd.kernel with the name of its entry point, and
-/// common code. Fails with diagnostics at ops that have no code on GPUs, or
-/// with an Error.
+/// Compiles kernels, each an spmd.kernel or a call of `rows` with the name of
+/// its entry point, and common code. Fails with diagnostics at ops that have no
+/// code on GPUs, or with an Error.
 FailureOr<Result<DeviceCode>>
-compileToPtx(ArrayRef<std::pair<std::string, spmd::KernelOp>> kernels,
+compileToPtx(ArrayRef<std::pair<std::string, Operation *>> kernels,
              const CommonCode &common, MLIRContext *context, bool optimize);
 
 } // namespace meshloom

@@ -14,8 +14,13 @@
 // `serialRun`; sums of so many runs are a run again. n terms are thus off by
 // at most 2^-24 * (serialRun * levels + log2(terms)) of the sum of their
 // sizes, where levels is about log2(n / terms) / log2(serialRun).
+//
+// In a call of `rows` a result is a row, whose threads run all kernels of the
+// call on it, with a barrier behind each: what one writes the next one reads.
 #include "ThreadEmitter.h"
 
+#include "BlockEmitter.h"
+#include "TileEmitter.h"
 #include "meshloom/Targets/Kernels/KernelBody.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
@@ -25,70 +30,22 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <deque>
+#include <numeric>
+
 using namespace meshloom;
+using spmd::KernelOp;
+using spmd::LibraryCallOp;
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 namespace NVVM = mlir::NVVM;
 namespace scf = mlir::scf;
 
-/// The threads of a block.
-static constexpr unsigned blockThreads = 256;
-/// The address space of memory that a block's threads share.
-static constexpr unsigned sharedSpace = 3;
 /// log2 of the terms that a thread adds one by one.
 static constexpr unsigned serialBits = 6;
 
-namespace {
-class ThreadEmitter : KernelBody {
-public:
-  ThreadEmitter(spmd::KernelOp kernel, ModuleOp module)
-      : KernelBody(kernel, module) {}
-  KernelShape emit(StringRef symbol);
-
-private:
-  void chooseTerms();
-  /// Returns whether a reduction may have more terms than an i32 counts.
-  bool isLong() { return reductionBits(kernel) >= 31; }
-
-  KernelShape shapeFor(StringRef symbol);
-  /// A thread's number among those of its result, and its result's among those
-  /// of the block.
-  void splitThread();
-
-  /// The product of the extents of `loops`, as an i64.
-  Value countOf(ArrayRef<unsigned> loops);
-  /// The position of iteration `index` of `loops`, of which the last one runs
-  /// fastest. Divides in `width` bits.
-  Position positionOf(ArrayRef<unsigned> loops, const Position &from,
-                      Value index, unsigned width);
-
-  /// The states after the terms from `first` to `end` that are this thread's;
-  /// `level`: how often runs are combined to longer ones.
-  SmallVector<Value> reduceTerms(const Position &position, Value first,
-                                 Value end, unsigned level, ValueRange states);
-  void emitReduction(const Position &start, Value result, Value inside);
-  /// Memory of the block for a state of each thread; the addresses are this
-  /// thread's.
-  void makeShared(StringRef symbol);
-  SmallVector<Value> loadShared(Value offset);
-  void storeShared(ValueRange states);
-  void barrier() { b.create<NVVM::Barrier0Op>(loc); }
-
-  /// Functions are right for all arguments.
-  void emitted(Operation *op) override {
-    if (losesHugeArguments(op))
-      op->setAttr(exactAttr, b.getUnitAttr());
-  }
-
-  unsigned results = blockThreads, terms = 1;
-  bool termsInner = false;
-  Value thread, term, resultInBlock; // i64
-  SmallVector<Type> stateTypes;
-  SmallVector<Value> shared;
-};
-} // namespace
-
-void ThreadEmitter::chooseTerms() {
+/// Returns how many threads share the terms of a result.
+static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
   // Kernels that differ in extents alone have the same code (KernelSymbol.h),
   // so only reductionBits decides. Few terms are one thread's; up to 256 along
   // memory a warp's, up to 4,096 two warps', and more a block's.
@@ -96,40 +53,84 @@ void ThreadEmitter::chooseTerms() {
   // Where neighbouring results are neighbours in memory, a warp reads so many
   // of them at once, and so many warps share the terms.
   constexpr unsigned rowGroups = 8;
-  termsInner = order.vectorIsReduction;
   const unsigned bits = reductionBits(kernel);
   if (bits == 0)
-    terms = 1;
-  else if (order.deterministic)
-    terms = warp;
-  else if (termsInner)
-    terms = bits <= someBits   ? warp
-            : bits <= manyBits ? 2 * warp
-                               : blockThreads;
-  else
-    terms = rowGroups;
-  results = blockThreads / terms;
+    return 1;
+  if (order.deterministic)
+    return warp;
+  if (!order.vectorIsReduction)
+    return rowGroups;
+  return bits <= someBits ? warp : bits <= manyBits ? 2 * warp : blockThreads;
 }
 
-KernelShape ThreadEmitter::shapeFor(StringRef symbol) {
-  using Kind = KernelParameter::Kind;
-  KernelShape shape;
-  shape.symbol = symbol;
-  shape.results = results;
-  shape.terms = terms;
-  shape.parallel.assign(order.parallel.begin(), order.parallel.end());
-  for (unsigned i = 0; i < numPointers(); ++i)
-    shape.parameters.push_back({Kind::Pointer, i, 0});
-  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    shape.parameters.push_back({Kind::Extent, 0, loop});
-  for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-    if (usesIndex[loop])
-      shape.parameters.push_back({Kind::Origin, 0, loop});
-  forDynamicStrides([&](unsigned k, unsigned loop) {
-    shape.parameters.push_back({Kind::Stride, pointerOf(k), loop});
-  });
-  return shape;
-}
+namespace {
+class ThreadEmitter : BlockEmitter {
+public:
+  ThreadEmitter(KernelOp kernel, ModuleOp module)
+      : BlockEmitter(kernel, module), resultLoops(order.parallel),
+        termLoops(order.reduction) {}
+  /// A kernel of a call of `rows`, whose first loops are those of the rows;
+  /// `terms` threads share the terms of each.
+  ThreadEmitter(KernelOp kernel, ModuleOp module, unsigned numRows,
+                unsigned terms)
+      : BlockEmitter(kernel, module), results(blockThreads / terms),
+        terms(terms), termsInner(true) {
+    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
+      (loop < numRows ? resultLoops : termLoops).push_back(loop);
+  }
+
+  /// The kernel as an entry point.
+  KernelShape emit(StringRef symbol);
+  using BlockEmitter::parameters;
+  /// Appends the code for the results from `group` to `block`. `name` is that
+  /// of the memory that threads share.
+  void emitGroup(Block *block, ValueRange arguments, Value group,
+                 StringRef name);
+
+private:
+  /// Returns whether a reduction may have more terms than an i32 counts.
+  bool isLong() { return reductionBits(kernel) >= 31; }
+
+  /// A thread's number among those of its result, and its result's among those
+  /// of the block.
+  void splitThread();
+
+  /// The states after the terms from `first` to `end` that are this thread's;
+  /// `level`: how often runs are combined to longer ones.
+  SmallVector<Value> reduceTerms(const Position &position, Value first,
+                                 Value end, unsigned level, ValueRange states);
+  /// Takes the values of the parameters.
+  void begin(ValueRange arguments, StringRef name);
+  void emitResults(Value group);
+  void emitAllGroups();
+
+  /// Returns whether neighbours along the innermost loop are neighbours in the
+  /// operand's array.
+  bool isUnit(unsigned operand);
+  /// Returns how many neighbouring results a thread computes at once, with one
+  /// access of up to 16 bytes to each operand.
+  unsigned findLanes();
+  /// Returns whether all accesses of so many elements are aligned.
+  Value arePacked();
+  void emitPack(Value group);
+
+  void emitReduction(Value result, Value inside);
+  /// Memory of the block for a state of each thread; the addresses are this
+  /// thread's.
+  void makeShared(StringRef symbol);
+  SmallVector<Value> loadShared(Value offset);
+  void storeShared(ValueRange states);
+
+  SmallVector<unsigned> resultLoops, termLoops;
+  unsigned results = blockThreads, terms = 1;
+  bool termsInner = false;
+  unsigned lanes = 1;
+  Position start;
+  Value thread, term, resultInBlock, count; // i64
+  SmallVector<Type> stateTypes;
+  SmallVector<Value> shared;
+};
+} // namespace
 
 void ThreadEmitter::splitThread() {
   Value number = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
@@ -142,90 +143,172 @@ void ThreadEmitter::splitThread() {
   resultInBlock = termsInner ? high : low;
 }
 
-Value ThreadEmitter::countOf(ArrayRef<unsigned> loops) {
-  Value count = one;
-  for (unsigned loop : loops)
-    count = b.createOrFold<arith::MulIOp>(loc, count, extents[loop]);
-  return count;
-}
-
-Position ThreadEmitter::positionOf(ArrayRef<unsigned> loops,
-                                   const Position &from, Value index,
-                                   unsigned width) {
-  Position position = from;
-  Type type = b.getIntegerType(width);
-  auto narrow = [&](Value value) -> Value {
-    return width == 64 ? value
-                       : b.createOrFold<arith::TruncIOp>(loc, type, value);
-  };
-  auto wide = [&](Value value) -> Value {
-    return width == 64 ? value
-                       : b.createOrFold<arith::ExtUIOp>(loc, i64, value);
-  };
-  Value remaining = loops.size() > 1 ? narrow(index) : index;
-  for (unsigned loop : llvm::reverse(loops)) {
-    if (loop == loops.front()) {
-      position = advance(position, loop,
-                         loops.size() > 1 ? wide(remaining) : remaining);
-      break;
-    }
-    Value extent = narrow(extents[loop]);
-    Value next = b.create<arith::DivUIOp>(loc, remaining, extent);
-    Value here = b.create<arith::SubIOp>(
-        loc, remaining, b.create<arith::MulIOp>(loc, next, extent));
-    position = advance(position, loop, wide(here));
-    remaining = next;
-  }
-  return position;
-}
-
 KernelShape ThreadEmitter::emit(StringRef symbol) {
-  if (kernel.hasReductionLoops())
-    chooseTerms();
+  if (kernel.hasReductionLoops()) {
+    terms = threadsOfResult(kernel, order);
+    results = blockThreads / terms;
+    termsInner = order.vectorIsReduction;
+  }
   auto function =
       makeFunction(module, symbol, argumentTypes(), LLVM::Linkage::External);
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                    b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  for (unsigned i = 0; i < numPointers(); ++i)
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        b.getUnitAttr());
-  const Position start = bindArguments(function.getBody().front());
+  makeEntry(function);
+  begin(function.getArguments(), symbol);
+  lanes = findLanes();
+  if (lanes > 1) {
+    auto branch = b.create<scf::IfOp>(loc, arePacked(), /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitGroups(b, loc, results * lanes, count,
+               [&](Block *, Value group) { emitPack(group); });
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    emitAllGroups();
+  } else {
+    emitAllGroups();
+  }
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+  return {symbol.str(), results, terms,
+          std::vector<unsigned>(resultLoops.begin(), resultLoops.end()),
+          parameters()};
+}
+
+void ThreadEmitter::emitAllGroups() {
+  emitGroups(b, loc, results, count,
+             [&](Block *, Value group) { emitResults(group); });
+}
+
+bool ThreadEmitter::isUnit(unsigned operand) {
+  const StaticStride stride = strideKinds[operand][order.vector];
+  return stride.isStatic && stride.value == 1;
+}
+
+unsigned ThreadEmitter::findLanes() {
+  // Longer code takes registers from other threads.
+  constexpr int64_t mostFlops = 256, accessBytes = 16, mostLanes = 8;
+  if (!isLarge(kernel) || kernel.hasReductionLoops() || kernel.getHeld())
+    return 1;
+  int64_t width = accessBytes / mostLanes;
+  for (unsigned k = 0; k < strideKinds.size(); ++k) {
+    const StaticStride stride = strideKinds[k][order.vector];
+    if (guarded[k] || isa<mlir::ComplexType>(elements[k]) || !stride.isStatic ||
+        (stride.value != 1 && stride.value != 0) ||
+        (k >= numInputs && stride.value == 0))
+      return 1;
+    if (stride.value == 1)
+      width =
+          std::max<int64_t>(width, byteWidth(*dtensor::dtypeOf(elements[k])));
+    for (unsigned loop : order.parallel) // two loops of one dim
+      if (loop != unsigned(order.vector) && stride.value == 1 &&
+          strideKinds[k][loop].isStatic && strideKinds[k][loop].value != 0)
+        return 1;
+  }
+  int64_t found = accessBytes / width;
+  while (found > 1 && found * flopsOf(kernel) > mostFlops)
+    found /= 2;
+  return unsigned(found);
+}
+
+Value ThreadEmitter::arePacked() {
+  Value odd = extents[order.vector];
+  Value oddAddress = zero;
+  auto either = [&](Value x, Value y) -> Value {
+    return b.create<arith::OrIOp>(loc, x, y);
+  };
+  for (unsigned k = 0; k < strideKinds.size(); ++k) {
+    if (!isUnit(k))
+      continue;
+    for (unsigned loop : order.parallel)
+      if (Value stride = strides[k][loop];
+          stride && loop != unsigned(order.vector))
+        odd = either(odd, stride);
+    const int64_t bytes = byteWidth(*dtensor::dtypeOf(elements[k])) * lanes;
+    Value address = b.create<LLVM::PtrToIntOp>(loc, i64, start.pointers[k]);
+    oddAddress = either(
+        oddAddress, b.create<arith::AndIOp>(loc, address, constant(bytes - 1)));
+  }
+  Value remainder = either(
+      oddAddress, b.create<arith::AndIOp>(loc, odd, constant(lanes - 1)));
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, remainder,
+                                 zero);
+}
+
+void ThreadEmitter::emitPack(Value group) {
+  Value first = b.create<arith::AddIOp>(
+      loc, group, b.create<arith::MulIOp>(loc, thread, constant(lanes)));
+  Value inside =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, count);
+  auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  const Position position = positionOf(resultLoops, start, first, 32);
+  auto packOf = [&](unsigned k) {
+    return mlir::VectorType::get(lanes, storageType(elements[k]));
+  };
+  auto bytesOf = [&](unsigned k) {
+    return unsigned(byteWidth(*dtensor::dtypeOf(elements[k]))) * lanes;
+  };
+  SmallVector<Value> packs(numInputs), stored(strideKinds.size() - numInputs);
+  for (BlockArgument argument : kernel.getBlock()->getArguments()) {
+    const unsigned k = argument.getArgNumber();
+    if (argument.use_empty())
+      continue;
+    packs[k] = isUnit(k)
+                   ? Value(b.create<LLVM::LoadOp>(
+                         loc, packOf(k), position.pointers[k], bytesOf(k)))
+                   : loadScalar(position.pointers[k], argument.getType());
+  }
+  for (unsigned i = 0; i < stored.size(); ++i)
+    stored[i] = b.create<LLVM::UndefOp>(loc, packOf(numInputs + i));
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value number = b.create<arith::ConstantIntOp>(loc, lane, 32);
+    SmallVector<Value> loaded = packs;
+    for (unsigned k = 0; k < numInputs; ++k)
+      if (loaded[k] && isUnit(k))
+        loaded[k] = fromStorage(
+            b.create<LLVM::ExtractElementOp>(loc, loaded[k], number),
+            kernel.getBlock()->getArgument(k).getType());
+    const SmallVector<Value> yielded =
+        emitBody(advance(position, order.vector, constant(lane)), loaded);
+    for (unsigned i = 0; i < stored.size(); ++i)
+      stored[i] = b.create<LLVM::InsertElementOp>(
+          loc, stored[i], toStorage(yielded[i]), number);
+  }
+  for (unsigned i = 0; i < stored.size(); ++i)
+    b.create<LLVM::StoreOp>(loc, stored[i], position.pointers[numInputs + i],
+                            bytesOf(numInputs + i));
+}
+
+void ThreadEmitter::emitGroup(Block *block, ValueRange arguments, Value group,
+                              StringRef name) {
+  b.setInsertionPoint(block->getTerminator());
+  begin(arguments, name);
+  emitResults(group);
+  if (shared.empty())
+    barrier();
+}
+
+void ThreadEmitter::begin(ValueRange arguments, StringRef name) {
+  start = bindArguments(arguments);
   makeReducers();
   splitThread();
+  count = countOf(resultLoops);
+  if (terms > 1 && kernel.hasReductionLoops())
+    makeShared(name);
+}
+
+void ThreadEmitter::emitResults(Value group) {
+  Value result = b.create<arith::AddIOp>(loc, group, resultInBlock);
+  Value inside =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, result, count);
+  if (kernel.hasReductionLoops())
+    return emitReduction(result, inside);
+  auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  const Position position = positionOf(resultLoops, start, result, 32);
   if (terms > 1)
-    makeShared(symbol);
-  auto wide = [&](Value value) -> Value {
-    return b.create<arith::ExtUIOp>(loc, i64, value);
-  };
-  Value block = wide(b.create<NVVM::BlockIdXOp>(loc, b.getI32Type()));
-  Value blocks = wide(b.create<NVVM::GridDimXOp>(loc, b.getI32Type()));
-  Value size = constant(results);
-  Value count = countOf(order.parallel);
-  b.create<scf::ForOp>(
-      loc, b.create<arith::MulIOp>(loc, block, size), count,
-      b.create<arith::MulIOp>(loc, blocks, size), ValueRange(),
-      [&](OpBuilder &, Location, Value group, ValueRange) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToEnd(group.getParentBlock());
-        Value result = b.create<arith::AddIOp>(loc, group, resultInBlock);
-        Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
-                                               result, count);
-        if (kernel.hasReductionLoops()) {
-          emitReduction(start, result, inside);
-        } else {
-          auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
-          OpBuilder::InsertionGuard inner(b);
-          b.setInsertionPoint(branch.thenBlock()->getTerminator());
-          const Position position =
-              positionOf(order.parallel, start, result, 32);
-          storeElements(position, emitBody(position));
-        }
-        b.create<scf::YieldOp>(loc);
-      });
-  b.create<LLVM::ReturnOp>(loc, ValueRange());
-  return shapeFor(symbol);
+    reduceTerms(position, term, countOf(termLoops), /*level=*/0, {});
+  else
+    storeElements(position, emitBody(position));
 }
 
 SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
@@ -241,7 +324,7 @@ SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
         SmallVector<Value> next;
         if (level == 0) {
           const Position here =
-              positionOf(order.reduction, position, index, isLong() ? 64 : 32);
+              positionOf(termLoops, position, index, isLong() ? 64 : 32);
           SmallVector<Value> yielded = emitBody(here);
           storeElements(here, yielded);
           next = combine(here, carried, yielded);
@@ -256,8 +339,7 @@ SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
   return loop.getResults();
 }
 
-void ThreadEmitter::emitReduction(const Position &start, Value result,
-                                  Value inside) {
+void ThreadEmitter::emitReduction(Value result, Value inside) {
   unsigned levels = 0;
   if (llvm::any_of(reducers, [](auto &reducer) {
         return reducer && reducer->isFloatSum();
@@ -273,9 +355,9 @@ void ThreadEmitter::emitReduction(const Position &start, Value result,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    const Position position = positionOf(order.parallel, start, result, 32);
-    SmallVector<Value> states = reduceTerms(
-        position, term, countOf(order.reduction), levels, identities());
+    const Position position = positionOf(resultLoops, start, result, 32);
+    SmallVector<Value> states =
+        reduceTerms(position, term, countOf(termLoops), levels, identities());
     b.create<scf::YieldOp>(loc, states);
     b.setInsertionPointToStart(branch.elseBlock());
     b.create<scf::YieldOp>(loc, identities());
@@ -309,7 +391,7 @@ void ThreadEmitter::emitReduction(const Position &start, Value result,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(store.thenBlock()->getTerminator());
-    finish(positionOf(order.parallel, start, result, 32), states);
+    finish(positionOf(resultLoops, start, result, 32), states);
   }
   if (terms > 1) // what is read is overwritten by the next group's states
     barrier();
@@ -320,14 +402,8 @@ void ThreadEmitter::makeShared(StringRef symbol) {
     if (reducer)
       stateTypes.append(reducer->stateTypes());
   for (auto [i, type] : llvm::enumerate(stateTypes)) {
-    Type array = LLVM::LLVMArrayType::get(storageType(type), blockThreads);
-    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    auto global = top.create<LLVM::GlobalOp>(
-        loc, array, /*isConstant=*/false, LLVM::Linkage::Internal,
-        (symbol + "_shared" + Twine(i)).str(), Attribute(), /*alignment=*/16,
-        sharedSpace);
-    Value base = b.create<LLVM::AddrSpaceCastOp>(
-        loc, pointer, b.create<LLVM::AddressOfOp>(loc, global));
+    Value base = makeSharedArray(b, loc, module, storageType(type),
+                                 blockThreads, symbol + "_shared" + Twine(i));
     shared.push_back(element(base, storageType(type), thread));
   }
 }
@@ -345,9 +421,138 @@ void ThreadEmitter::storeShared(ValueRange states) {
     storeScalar(address, state);
 }
 
-KernelShape meshloom::emitThreads(spmd::KernelOp kernel, StringRef symbol,
+namespace {
+/// Emits a call of `rows`.
+class RowEmitter : ElementEmitter {
+public:
+  RowEmitter(LibraryCallOp call, ModuleOp module)
+      : ElementEmitter(module.getContext(), call.getLoc()), call(call),
+        module(module) {
+    numRows = unsigned(llvm::count(call.getReductions(), false));
+  }
+  KernelShape emit(StringRef symbol);
+
+private:
+  /// Returns how many threads share a row.
+  unsigned threadsOfRow();
+  /// The call's pointer to the array that pointer `pointer` of a kernel is to.
+  unsigned pointerOf(KernelOp kernel, unsigned pointer);
+  /// The place of a kernel's parameter among those of the call.
+  unsigned placeOf(KernelOp kernel, KernelParameter parameter);
+
+  LibraryCallOp call;
+  ModuleOp module;
+  unsigned numRows = 0;
+  std::vector<KernelParameter> parameters;
+};
+} // namespace
+
+unsigned RowEmitter::threadsOfRow() {
+  constexpr uint64_t warp = 32, termsOfThread = 8;
+  uint64_t terms = 1;
+  for (int64_t extent : call.getExtents().drop_front(numRows))
+    terms *= uint64_t(extent);
+  return unsigned(std::clamp<uint64_t>(llvm::bit_ceil(terms / termsOfThread),
+                                       warp, blockThreads));
+}
+
+unsigned RowEmitter::pointerOf(KernelOp kernel, unsigned pointer) {
+  SmallVector<Value> arrays(kernel.getInputs());
+  for (auto [result, over] :
+       llvm::zip_equal(kernel.getOutputs(), kernel.getInPlace()))
+    if (over < 0)
+      arrays.push_back(result);
+  Value array = memoryOf(arrays[pointer]);
+  if (auto argument = dyn_cast<BlockArgument>(array))
+    return argument.getArgNumber();
+  unsigned next = call.getInputs().size();
+  for (auto [result, over] :
+       llvm::zip_equal(call.getScalar().front().getTerminator()->getOperands(),
+                       call.getInPlace())) {
+    if (memoryOf(result) == array)
+      return over < 0 ? next : unsigned(over);
+    next += over < 0;
+  }
+  llvm_unreachable("a result that the call does not yield");
+}
+
+unsigned RowEmitter::placeOf(KernelOp kernel, KernelParameter parameter) {
+  using Kind = KernelParameter::Kind;
+  if (parameter.kind == Kind::Pointer || parameter.kind == Kind::Stride)
+    parameter.operand = pointerOf(kernel, parameter.operand);
+  auto found = llvm::find(parameters, parameter);
+  if (found == parameters.end())
+    found = parameters.insert(found, parameter);
+  return unsigned(found - parameters.begin());
+}
+
+KernelShape RowEmitter::emit(StringRef symbol) {
+  const unsigned terms = threadsOfRow(), results = blockThreads / terms;
+  std::vector<unsigned> rows(numRows);
+  std::iota(rows.begin(), rows.end(), 0);
+  for (unsigned row : rows)
+    parameters.push_back({KernelParameter::Kind::Extent, 0, row});
+  std::deque<ThreadEmitter> kernels; // which do not move
+  SmallVector<SmallVector<unsigned>> places;
+  for (auto kernel : call.getScalar().front().getOps<KernelOp>()) {
+    kernels.emplace_back(kernel, module, numRows, terms);
+    SmallVector<unsigned> &ofKernel = places.emplace_back();
+    for (const KernelParameter &parameter : kernels.back().parameters())
+      ofKernel.push_back(placeOf(kernel, parameter));
+  }
+  SmallVector<Type> types;
+  for (const KernelParameter &parameter : parameters)
+    types.push_back(parameter.kind == KernelParameter::Kind::Pointer ? pointer
+                                                                     : i64);
+  auto function = makeFunction(module, symbol, types, LLVM::Linkage::External);
+  makeEntry(function);
+  Value count = constant(1);
+  for (unsigned row : rows)
+    count = b.create<arith::MulIOp>(loc, count, function.getArgument(row));
+  emitGroups(b, loc, results, count, [&](Block *block, Value group) {
+    for (auto [i, kernel] : llvm::enumerate(kernels)) {
+      SmallVector<Value> arguments;
+      for (unsigned place : places[i])
+        arguments.push_back(function.getArgument(place));
+      kernel.emitGroup(block, arguments, group,
+                       (symbol + "_" + Twine(i)).str());
+    }
+  });
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+  return {symbol.str(), results, terms, rows, parameters};
+}
+
+KernelShape meshloom::emitThreads(Operation *op, StringRef symbol,
                                   ModuleOp module) {
+  if (auto call = dyn_cast<LibraryCallOp>(op))
+    return RowEmitter(call, module).emit(symbol);
+  auto kernel = cast<KernelOp>(op);
+  if (isTiled(kernel))
+    return emitTiles(kernel, symbol, module);
   return ThreadEmitter(kernel, module).emit(symbol);
+}
+
+int64_t meshloom::reductionParts(KernelOp kernel) {
+  // Threads that run at one time on a card, and terms that are worth one.
+  constexpr uint64_t cardThreads = 1 << 18, fewestTerms = 32;
+  const LoopOrder order = loopOrder(kernel);
+  auto iterations = [&](ArrayRef<unsigned> loops) {
+    uint64_t count = 1;
+    for (unsigned loop : loops)
+      count =
+          llvm::SaturatingMultiply(count, uint64_t(kernel.getExtents()[loop]));
+    return count;
+  };
+  uint64_t threads = threadsOfResult(kernel, order);
+  const auto axes = kernel.getAxisIndices();
+  for (unsigned loop : order.reduction) // each shard has its own results
+    for (unsigned axis : axes[loop])
+      threads *= uint64_t(kernel.getMesh().axis_size(axis));
+  const uint64_t results = iterations(order.parallel),
+                 terms = iterations(order.reduction);
+  return int64_t(std::min(cardThreads / std::max<uint64_t>(results, 1),
+                          terms / fewestTerms) /
+                 threads);
 }
 
 void meshloom::registerThreadDialects(mlir::DialectRegistry &registry) {

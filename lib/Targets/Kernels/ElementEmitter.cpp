@@ -76,12 +76,16 @@ void ElementEmitter::storeScalar(Value address, Value value) {
                             imaginaryPart(address, complex.getElementType()));
     return;
   }
+  b.create<LLVM::StoreOp>(loc, toStorage(value), address);
+}
+
+Value ElementEmitter::toStorage(Value value) {
   Type type = storageType(value.getType());
   if (value.getType().isBF16() || value.getType().isF16())
-    value = b.create<arith::BitcastOp>(loc, type, value);
-  else if (value.getType().isInteger(1))
-    value = b.create<arith::ExtUIOp>(loc, type, value);
-  b.create<LLVM::StoreOp>(loc, value, address);
+    return b.create<arith::BitcastOp>(loc, type, value);
+  if (value.getType().isInteger(1))
+    return b.create<arith::ExtUIOp>(loc, type, value);
+  return value;
 }
 
 LLVM::LLVMFuncOp ElementEmitter::makeFunction(ModuleOp module, StringRef name,

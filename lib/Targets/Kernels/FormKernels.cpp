@@ -15,12 +15,15 @@
 #include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
+#include "RowCalls.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
+#include "SplitReductions.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
 #include "meshloom/Dialect/DTensor/Inlined.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -468,6 +471,14 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     blocks = runBlocks(func);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
+      if (policy.reductionParts)
+        splitReductions(*block, policy);
+      if (policy.largeKernel > 0)
+        for (auto kernel : block->getOps<KernelOp>())
+          if (kernel.getNumIterations() >= policy.largeKernel)
+            markLarge(kernel);
+      if (policy.joinsRows)
+        formRowCalls(*block);
       if (policy.wholeLoops)
         formLoopCalls(*block);
       overwriteDeadInputs(*block);

@@ -280,6 +280,10 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
           is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
         order.tiled = loop;
   }
+  constexpr int64_t fewestOfTile = 16;
+  order.fillsWideTiles = order.tiled >= 0 &&
+                         kernel.getExtents()[order.tiled] >= fewestOfTile &&
+                         kernel.getExtents()[order.vector] >= fewestOfTile;
   chooseShortLoops(kernel, order);
   chooseCrossedRows(kernel, order);
   chooseNeighbours(kernel, order);
@@ -295,6 +299,16 @@ unsigned meshloom::reductionBits(spmd::KernelOp kernel) {
   constexpr uint64_t few = 64;
   return terms <= few ? 0
                       : unsigned(llvm::alignTo(llvm::Log2_64_Ceil(terms), 4));
+}
+
+static constexpr StringRef largeAttr = "large";
+
+bool meshloom::isLarge(spmd::KernelOp kernel) {
+  return kernel->hasAttr(largeAttr);
+}
+
+void meshloom::markLarge(spmd::KernelOp kernel) {
+  kernel->setAttr(largeAttr, mlir::UnitAttr::get(kernel.getContext()));
 }
 
 spmd::Reducer meshloom::reducerOf(ReduceKind kind) {

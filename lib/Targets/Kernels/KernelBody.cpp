@@ -67,28 +67,27 @@ SmallVector<Type> KernelBody::argumentTypes() {
   return types;
 }
 
-Position KernelBody::bindArguments(Block &entry) {
+Position KernelBody::bindArguments(ValueRange arguments) {
   const unsigned loops = kernel.getNumLoops();
   unsigned next = numPointers();
   extents.clear();
   origins.clear();
   strides.clear();
   for (unsigned loop = 0; loop < loops; ++loop)
-    extents.push_back(entry.getArgument(next++));
+    extents.push_back(arguments[next++]);
   for (unsigned loop = 0; loop < loops; ++loop)
-    origins.push_back(usesIndex[loop] ? Value(entry.getArgument(next++))
-                                      : Value());
+    origins.push_back(usesIndex[loop] ? Value(arguments[next++]) : Value());
   zero = constant(0);
   one = constant(1);
   strides.resize(strideKinds.size());
   for (unsigned k = 0; k < strideKinds.size(); ++k)
     for (StaticStride stride : strideKinds[k])
-      strides[k].push_back(!stride.isStatic ? Value(entry.getArgument(next++))
+      strides[k].push_back(!stride.isStatic    ? Value(arguments[next++])
                            : stride.value == 0 ? Value()
                                                : constant(stride.value));
   Position start;
   for (unsigned k = 0; k < strideKinds.size(); ++k)
-    start.pointers.push_back(entry.getArgument(pointerOf(k)));
+    start.pointers.push_back(arguments[pointerOf(k)]);
   start.indices.resize(loops);
   return start;
 }
@@ -210,14 +209,17 @@ Value KernelBody::globalIndex(const Position &position, unsigned loop) {
   return b.create<arith::AddIOp>(loc, origins[loop], position.indices[loop]);
 }
 
-SmallVector<Value> KernelBody::emitBody(const Position &position) {
+SmallVector<Value> KernelBody::emitBody(const Position &position,
+                                        ArrayRef<Value> loaded) {
   mlir::IRMapping mapping;
-  for (BlockArgument argument : kernel.getBlock()->getArguments())
+  for (BlockArgument argument : kernel.getBlock()->getArguments()) {
+    const unsigned input = argument.getArgNumber();
     if (!argument.use_empty())
-      mapping.map(
-          argument,
-          loadScalar(position.pointers[argument.getArgNumber()],
-                     KernelOp::scalarType(elements[argument.getArgNumber()])));
+      mapping.map(argument,
+                  loaded.empty()
+                      ? loadScalar(position.pointers[input], argument.getType())
+                      : loaded[input]);
+  }
   for (Operation &op : kernel.getBlock()->without_terminator()) {
     if (auto index = dyn_cast<spmd::IndexOp>(op))
       mapping.map(index.getResult(), globalIndex(position, index.getLoop()));

@@ -44,7 +44,7 @@ static std::string symbolFor(StringRef text) {
   return ("kernel_" + result.digest().substr(0, 24)).str();
 }
 
-static std::string symbolOfLoop(spmd::LibraryCallOp call) {
+static std::string symbolOfCall(spmd::LibraryCallOp call) {
   std::string text = isDeterministic(call) ? "deterministic\n" : "";
   llvm::raw_string_ostream os(text);
   call->print(os, mlir::OpPrintingFlags().useLocalScope());
@@ -53,18 +53,21 @@ static std::string symbolOfLoop(spmd::LibraryCallOp call) {
 
 std::string meshloom::kernelSymbol(Operation *op) {
   if (auto call = dyn_cast<spmd::LibraryCallOp>(op))
-    return symbolOfLoop(call);
+    return symbolOfCall(call);
   auto kernel = cast<spmd::KernelOp>(op);
   std::string text;
   llvm::raw_string_ostream os(text);
   LoopOrder order = loopOrder(kernel);
-  os << "v" << order.vector << " t" << order.tiled << " p";
+  os << "v" << order.vector << " t" << order.tiled
+     << (order.fillsWideTiles ? " wide" : "") << " p";
   llvm::interleaveComma(order.parallel, os);
   os << " r";
   llvm::interleaveComma(order.reduction, os);
   os << " n" << reductionBits(kernel);
   if (order.deterministic)
     os << " deterministic";
+  if (isLarge(kernel))
+    os << " large";
   os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
      << order.crossed << " s";
   llvm::interleaveComma(order.shortStrides, os);

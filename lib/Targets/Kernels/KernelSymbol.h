@@ -12,7 +12,7 @@ namespace meshloom {
 /// equal names, whatever their extents, layouts and buffers: those are
 /// arguments of the code.
 ///
-/// The code of a loop that is compiled whole (a library call of `loop`) depends
+/// The code of a loop or of rows (a library call of `loop` or `rows`) depends
 /// on all of it.
 std::string kernelSymbol(Operation *op);
 

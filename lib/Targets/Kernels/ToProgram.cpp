@@ -237,7 +237,7 @@ private:
     return step;
   }
 
-  /// `op`: a kernel, or a loop that is compiled whole.
+  /// `op`: a kernel, or the call of a loop or rows that are compiled whole.
   std::string addCode(Operation *op) {
     std::string symbol = kernelSymbol(op);
     if (symbols.insert(symbol).second)
@@ -311,8 +311,8 @@ private:
       step.loops[loop].ranges = op.getLoopRanges(loop);
     }
     step.flops = op.getFlops();
-    // Code that is made for the loop, not a function of the runtime.
-    if (op.getCallee() == "loop") {
+    // Code that is made for the region, not a function of the runtime.
+    if (op.getCallee() == "loop" || op.getCallee() == "rows") {
       step.symbol = addCode(op);
       steps->push_back(std::move(step));
       return success();

@@ -22,7 +22,7 @@ std::vector<Interval> LibraryCallOp::getLoopRanges(unsigned loop) {
 }
 
 KernelOp LibraryCallOp::getScalarKernel() {
-  if (getScalar().empty() || getCallee() == "loop")
+  if (getScalar().empty() || getCallee() == "loop" || getCallee() == "rows")
     return {};
   return cast<KernelOp>(getScalar().front().front());
 }
@@ -87,6 +87,28 @@ void LibraryCallOp::print(OpAsmPrinter &p) {
   p.printRegion(getScalar());
 }
 
+/// Returns whether the region takes the inputs and yields the outputs.
+static bool isFunctionOfArrays(LibraryCallOp call) {
+  if (call.getScalar().empty())
+    return false;
+  Block &block = call.getScalar().front();
+  return block.getArgumentTypes() == call.getInputs().getTypes() &&
+         !block.empty() && isa<YieldOp>(block.back()) &&
+         block.back().getOperandTypes() == call.getOutputs().getTypes();
+}
+
+/// Returns whether `op` is a kernel over all loops of the call, or over those
+/// that are not reduced.
+static bool goesOverRows(Operation &op, LibraryCallOp call) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  const ArrayRef<int64_t> extents = call.getExtents();
+  return kernel && kernel.getNumLoops() <= extents.size() &&
+         kernel.getExtents() == extents.take_front(kernel.getNumLoops()) &&
+         (kernel.getNumLoops() == extents.size() ||
+          int64_t(kernel.getNumLoops()) ==
+              llvm::count(call.getReductions(), false));
+}
+
 LogicalResult LibraryCallOp::verify() {
   if (getHeld().size() != getNumLoops() || getRanges().size() != getNumLoops())
     return emitOpError("has ")
@@ -100,14 +122,16 @@ LogicalResult LibraryCallOp::verify() {
         !list || list.size() % 2 != 0)
       return emitOpError("has ranges that are not pairs of numbers (C1)");
   if (getCallee() == "loop") {
-    if (getScalar().empty() ||
-        getScalar().front().getArgumentTypes() != getInputs().getTypes() ||
-        !isa<YieldOp>(getScalar().front().back()) ||
-        getScalar().front().back().getOperandTypes() !=
-            getOutputs().getTypes() ||
+    if (!isFunctionOfArrays(*this) ||
         !llvm::hasSingleElement(getScalar().front().getOps<dtensor::WhileOp>()))
       return emitOpError("has a region that is not one loop on its arguments, "
                          "whose results it yields (C4)");
+  } else if (getCallee() == "rows") {
+    if (!isFunctionOfArrays(*this) ||
+        !llvm::all_of(getScalar().front().without_terminator(),
+                      [&](Operation &op) { return goesOverRows(op, *this); }))
+      return emitOpError("has a region that is not kernels over its first "
+                         "loops, whose results it yields (C4)");
   } else if (!getScalar().empty()) {
     Block &block = getScalar().front();
     auto kernel =

@@ -6,6 +6,7 @@
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/DType.h"
 #include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
 #include "meshloom/Runtime/KernelFunction.h"
 #include "meshloom/Targets/CPU/CPUTarget.h"
 
@@ -175,7 +176,7 @@ public:
   }
 
   Status runAsPtx(const ptx::Program &code, const KernelShape &shape,
-                  unsigned seed) {
+                  unsigned seed, ptx::Traffic *traffic = nullptr) {
     const auto [pointers, strides] = addresses();
     const int64_t blocks = shape.blocks(extents);
     if (blocks == 0)
@@ -186,7 +187,8 @@ public:
     ptx::Launch launch{unsigned(std::min<int64_t>(blocks, mostBlocks)),
                        shape.threads(),
                        {},
-                       seed};
+                       seed,
+                       traffic};
     for (const KernelParameter &parameter : shape.parameters)
       switch (parameter.kind) {
       case KernelParameter::Kind::Pointer:
@@ -277,8 +279,26 @@ void forKernels(const std::vector<Step> &steps,
 
 struct Counts {
   std::set<std::string> symbols; ///< programs share kernels
-  unsigned programs = 0, kernels = 0, large = 0, withBarriers = 0;
+  unsigned programs = 0, kernels = 0, rows = 0, large = 0, withBarriers = 0;
 };
+
+/// Replaces calls of `rows` by their kernels.
+void inlineRows(mlir::func::FuncOp function) {
+  function.walk([](spmd::LibraryCallOp call) {
+    if (call.getCallee() != "rows")
+      return;
+    mlir::Block &body = call.getScalar().front();
+    for (auto [argument, input] :
+         llvm::zip_equal(body.getArguments(), call.getInputs()))
+      argument.replaceAllUsesWith(input);
+    mlir::Operation *yield = body.getTerminator();
+    call->replaceAllUsesWith(yield->getOperands());
+    yield->erase();
+    call->getBlock()->getOperations().splice(call->getIterator(),
+                                             body.getOperations());
+    call.erase();
+  });
+}
 
 std::string withoutBarriers(std::string ptx) {
   constexpr std::string_view barrier = "bar.sync", comment = "//bar.sync";
@@ -318,6 +338,7 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
   auto formedModule = mlir::parseSourceString<mlir::ModuleOp>(formed, &context);
   ASSERT_TRUE(formedModule);
   auto function = *formedModule->getOps<mlir::func::FuncOp>().begin();
+  inlineRows(function);
   EmitOptions quick;
   quick.optimize = false;
   auto onCPU = cpuTarget().emit(function, quick, nullptr);
@@ -342,16 +363,25 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
     asPtx.fillArrays(seed);
     KernelCall native = asPtx, racing = asPtx;
     auto symbol = (*onCPU)->code().symbols->lookup(step.symbol);
-    ASSERT_TRUE(symbol) << symbol.error().message();
-    native.runOnCPU(asKernel(*symbol));
+    // programs_cuda checks the numbers of several kernels in one.
+    counts.rows += !symbol;
+    ASSERT_TRUE(symbol || formed.find("\"rows\"") != std::string::npos)
+        << symbol.error().message();
+    if (symbol)
+      native.runOnCPU(asKernel(*symbol));
     Status ran = asPtx.runAsPtx(*program, *shape, seed);
     EXPECT_TRUE(ran) << name << ", " << step.note.location << ": "
                      << ran.error().message();
-    if (ran)
+    if (ran && symbol)
       EXPECT_EQ(asPtx.difference(native), "")
           << name << ", " << step.note.op << " in " << step.note.location
           << ", " << step.symbol;
-    if (shape->terms > 1 && shape->blocks(racing.size()) > 0) {
+    const bool hasBarriers =
+        std::ranges::any_of(program->find(step.symbol)->code,
+                            [](const ptx::Instruction &instruction) {
+                              return instruction.op == ptx::Op::BarSync;
+                            });
+    if (hasBarriers && shape->blocks(racing.size()) > 0) {
       ++counts.withBarriers;
       EXPECT_FALSE(racing.runAsPtx(*broken, *shape, seed))
           << name << " runs without its barriers, " << step.note.location;
@@ -379,29 +409,26 @@ TEST(CUDAKernelTest, KernelsOfThePrograms) {
       compareFunction(*module, function.getName().str(), context, counts);
     }
   }
-  fmt::print("{} functions, {} kernels, {} with barriers; {} kernels are too "
-             "large\n",
-             counts.programs, counts.kernels, counts.withBarriers,
+  fmt::print("{} functions, {} kernels, {} of rows, {} with barriers; {} "
+             "kernels are too large\n",
+             counts.programs, counts.kernels, counts.rows, counts.withBarriers,
              counts.large);
+  EXPECT_GT(counts.rows, 10u);
   EXPECT_GT(counts.kernels, 200u);
   EXPECT_GT(counts.withBarriers, 20u);
 }
 
-/// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
-template <typename T>
-std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
-                        std::vector<T> y = {}) {
-  x.resize(64);
-  y.resize(64);
+struct CompiledFunction {
+  Compiled compiled;
+  std::vector<KernelShape> shapes;
+  ptx::Program code;
+};
+
+CompiledFunction compiledFunction(const std::string &text) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  const std::string type = fmt::format("tensor<64xf{}>", 8 * sizeof(T));
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      fmt::format("func.func @f(%x: {0}, %y: {0}) -> {0} {{\n%0 = {1} : {0}\n"
-                  "return %0 : {0}\n}}",
-                  type, op),
-      &context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   CompileOptions options;
   options.machine = *MachineModel::preset("shared-memory");
   options.target = "cuda";
@@ -411,13 +438,87 @@ std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
   auto code = DeviceCode::parse({bytes.data(), bytes.size()});
   auto program = ptx::parse(code->ptx);
   EXPECT_TRUE(program) << program.error().message();
-  KernelCall call(compiled->program(),
-                  std::get<KernelStep>(compiled->program().steps.front()));
+  return {*compiled, code->kernels, *program};
+}
+
+/// The bytes that a GPU moves for each byte that threads ask for, in a function
+/// of `x`, a tensor of that shape, with the ops of `body`, which returns.
+double overhead(const std::string &shape, const std::string &result,
+                const std::string &body) {
+  const auto [compiled, shapes, code] = compiledFunction(
+      fmt::format("func.func @f(%x: tensor<{}>) -> tensor<{}> {{\n{}\n}}",
+                  shape, result, body));
+  ptx::Traffic traffic;
+  forKernels(compiled.program().steps, [&](const KernelStep &step) {
+    const auto launched =
+        std::ranges::find(shapes, step.symbol, &KernelShape::symbol);
+    Status ran = KernelCall(compiled.program(), step)
+                     .runAsPtx(code, *launched, 0, &traffic);
+    EXPECT_TRUE(ran) << ran.error().message();
+  });
+  return double(traffic.sectors) * 32 / double(traffic.bytes);
+}
+
+TEST(CUDAKernelTest, WarpsMoveWholeSectors) {
+  // Arrays of the host begin within a sector.
+  constexpr double most = 1.5;
+  EXPECT_LE(overhead("64x64xf32", "64x64xf32",
+                     "%0 = dtensor.exp %x : tensor<64x64xf32>\n"
+                     "return %0 : tensor<64x64xf32>"),
+            most);
+  EXPECT_LE(overhead("64x40xf32", "40x64xf32",
+                     "%0 = dtensor.transpose %x dims [1, 0] : "
+                     "(tensor<64x40xf32>) -> tensor<40x64xf32>\n"
+                     "return %0 : tensor<40x64xf32>"),
+            most);
+  for (int dim : {0, 1})
+    EXPECT_LE(overhead("128x128xf32", "128xf32",
+                       fmt::format("%0 = dtensor.reduce sum %x dims [{}] : "
+                                   "(tensor<128x128xf32>) -> tensor<128xf32>\n"
+                                   "return %0 : tensor<128xf32>",
+                                   dim)),
+              most);
+}
+
+/// Eight bf16 an access.
+TEST(CUDAKernelTest, LargeKernelsAccessSeveralElements) {
+  const auto [compiled, shapes, code] = compiledFunction(
+      "func.func @f(%x: tensor<512x512xbf16>) -> tensor<512x512xbf16> {\n"
+      "%0 = dtensor.add %x, %x : tensor<512x512xbf16>\n"
+      "return %0 : tensor<512x512xbf16>\n}");
+  EXPECT_TRUE(std::ranges::any_of(
+      code.kernels.front().code, [](const ptx::Instruction &instruction) {
+        return instruction.op == ptx::Op::Ld && instruction.vectorSize == 4;
+      }));
+  KernelCall call(compiled.program(),
+                  std::get<KernelStep>(compiled.program().steps.front()));
+  ASSERT_TRUE(call.isSmall());
+  call.fillArrays(0);
+  Status ran = call.runAsPtx(code, shapes.front(), 0);
+  ASSERT_TRUE(ran) << ran.error().message();
+  for (int64_t i = 0; i < mostIterations; ++i)
+    ASSERT_EQ(fromBF16(call.data<uint16_t>(1)[i]),
+              2 * fromBF16(call.data<uint16_t>(0)[i]));
+}
+
+/// f(x) or f(x, y), as PTX, of 64 numbers each: f32 or f64.
+template <typename T>
+std::vector<T> valuesOf(const std::string &op, std::vector<T> x,
+                        std::vector<T> y = {}) {
+  x.resize(64);
+  y.resize(64);
+  const std::string type = fmt::format("tensor<64xf{}>", 8 * sizeof(T));
+  const auto [compiled, shapes, code] = compiledFunction(
+      fmt::format("func.func @f(%x: {0}, %y: {0}) -> {0} {{\n%0 = {1} : {0}\n"
+                  "return %0 : {0}\n}}",
+                  type, op));
+  KernelCall call(compiled.program(),
+                  std::get<KernelStep>(compiled.program().steps.front()));
   std::ranges::copy(x, call.data<T>(0));
   const size_t output = op.find("%y") == std::string::npos ? 1 : 2;
   if (output == 2)
     std::ranges::copy(y, call.data<T>(1));
-  Status ran = call.runAsPtx(*program, code->kernels.front(), 0);
+  Status ran = call.runAsPtx(code, shapes.front(), 0);
   EXPECT_TRUE(ran) << ran.error().message();
   return {call.data<T>(output), call.data<T>(output) + 64};
 }

@@ -9,7 +9,9 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -65,6 +67,12 @@ bool AccessLog::isWritten(size_t offset, size_t bytes) const {
       [](const Byte &byte) { return byte.writePhase != 0; });
 }
 
+bool AccessLog::isWrittenIn(Phase phase, size_t offset, size_t bytes) const {
+  return std::ranges::any_of(
+      std::span(log).subspan(offset, bytes),
+      [&](const Byte &byte) { return byte.writePhase >= phase.launch; });
+}
+
 void Memory::add(void *address, size_t bytes) {
   arrays.insert_or_assign(reinterpret_cast<uint64_t>(address),
                           Array{bytes, nullptr});
@@ -96,6 +104,36 @@ std::pair<AccessLog *, size_t> Memory::logOf(uint64_t address) {
 
 namespace {
 
+/// Counts the sectors that a block's warps access.
+class SectorCounter {
+public:
+  explicit SectorCounter(Traffic &traffic) : traffic(traffic) {}
+  ~SectorCounter() {
+    for (const auto &[access, sectors] : sectorsOf)
+      traffic.sectors += sectors.size();
+  }
+  /// A thread runs the instruction, which accesses bytes.
+  void add(unsigned thread, const Instruction &instruction, uint64_t address,
+           size_t bytes) {
+    constexpr unsigned warp = 32;
+    const unsigned line = instruction.line;
+    const unsigned before = runs[{thread, line}]++ / instruction.vectorSize;
+    auto &sectors = sectorsOf[{thread / warp, line, before}];
+    for (uint64_t sector = address / sectorBytes;
+         sector <= (address + bytes - 1) / sectorBytes; ++sector)
+      sectors.insert(sector);
+    traffic.bytes += bytes;
+  }
+
+private:
+  static constexpr uint64_t sectorBytes = 32;
+  Traffic &traffic;
+  std::map<std::pair<unsigned, unsigned>, unsigned> runs;
+  /// By warp, line, and how often the line was run before.
+  std::map<std::tuple<unsigned, unsigned, unsigned>, std::set<uint64_t>>
+      sectorsOf;
+};
+
 /// No kernel of the tests takes so many.
 constexpr uint64_t mostSteps = uint64_t(1) << 32;
 
@@ -108,6 +146,8 @@ public:
         sharedLog(kernel.sharedBytes), threads(launch.threads) {
     phase.launch = firstPhase;
     phase.block = phase.now = memory.beginPhase();
+    if (launch.traffic)
+      counter.emplace(*launch.traffic);
     for (Thread &thread : threads)
       thread.registers.assign(kernel.registerBits.size(),
                               0xcbcbcbcbcbcbcbcbull);
@@ -256,16 +296,19 @@ private:
     } else if (address <= shared.size() && bytes <= shared.size() - address) {
       place = shared.data() + address;
     }
+    if (counter && !isShared)
+      counter->add(index, instruction, address, bytes);
     if (!place)
       return fault(index, instruction,
                    fmt::format("{} {} bytes outside of all {}",
                                isLoad ? "reads" : "writes", bytes,
                                isShared ? "memory of its block" : "arrays"));
-    if (address % bytes != 0)
+    const size_t accessBytes = bytes * instruction.vectorSize;
+    if ((address - instruction.vectorPlace) % accessBytes != 0)
       return fault(index, instruction,
                    fmt::format("accesses {} bytes at an address that is no "
                                "multiple of that",
-                               bytes));
+                               accessBytes));
     if (isLoad && isShared && !log->isWritten(offset, bytes))
       return fault(index, instruction,
                    "reads memory of its block that nobody has written");
@@ -278,6 +321,9 @@ private:
                                "barrier",
                                isLoad ? "reads" : "writes",
                                free.error().message()));
+    if (instruction.constantRead && log->isWrittenIn(phase, offset, bytes))
+      return fault(index, instruction,
+                   "reads as constant what the launch has written");
     if (!isLoad) {
       const uint64_t value = valueOf(thread, index, instruction.operands[1]);
       std::memcpy(place, &value, bytes);
@@ -323,6 +369,7 @@ private:
   AccessLog sharedLog;
   std::vector<Thread> threads;
   Phase phase;
+  std::optional<SectorCounter> counter;
 };
 
 } // namespace

@@ -30,7 +30,10 @@ public:
   /// the other access was: "written", "read".
   Status read(size_t offset, size_t bytes, uint32_t thread, Phase phase);
   Status write(size_t offset, size_t bytes, uint32_t thread, Phase phase);
+  /// Returns whether all bytes have been written.
   bool isWritten(size_t offset, size_t bytes) const;
+  /// Returns whether a byte has been written in the launch.
+  bool isWrittenIn(Phase phase, size_t offset, size_t bytes) const;
 
 private:
   /// The last write and the last reads of a byte.
@@ -65,11 +68,20 @@ private:
   uint32_t phases = 0;
 };
 
+/// Counts the bytes of arrays that threads ask for, and the sectors of 32 bytes
+/// that warps ask for, which a GPU moves. Threads of a warp that run an
+/// instruction equally often run it together.
+struct Traffic {
+  uint64_t bytes = 0, sectors = 0;
+};
+
 struct Launch {
   unsigned blocks = 1, threads = 1;
   std::vector<uint64_t> parameters;
   /// Decides in which order blocks, and a block's threads, run.
   unsigned seed = 0;
+  /// Where it is given, what the launch moves is added to it.
+  Traffic *traffic = nullptr;
 };
 
 /// Runs all blocks of a launch. Fails, with the line of PTX, the block and the

@@ -147,6 +147,13 @@ TEST_F(PtxMachineTest, FindsARace) {
               "since the last barrier");
 }
 
+TEST_F(PtxMachineTest, FindsConstantReadsOfWhatIsWritten) {
+  const std::string store = "st.global.f32 	[%rd2], %f4;\n";
+  expectFault(
+      changed(store, store + "	ld.global.nc.f32 	%f1, [%rd2];\n"),
+      "reads as constant what the launch has written");
+}
+
 TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
   Status done = run(sumText, 0, /*blocks=*/2);
   ASSERT_FALSE(done);
@@ -178,6 +185,18 @@ TEST_F(PtxMachineTest, FindsOddAddresses) {
   expectFault(changed("ld.global.nc.f32 	%f1, [%rd5];",
                       "ld.global.nc.f32 	%f1, [%rd3+2];"),
               "accesses 4 bytes at an address that is no multiple of that");
+}
+
+TEST_F(PtxMachineTest, RunsAccessesOfSeveralElements) {
+  const std::string store = "st.global.f32 	[%rd2], %f4;";
+  const std::string sums = "ld.global.v2.f32 	{%f1, %f2}, [%rd3];\n"
+                           "	st.global.v2.f32 	[%rd3+8], {%f2, %f4};";
+  Status done = run(changed(store, sums));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(numbers[2], 2);
+  EXPECT_EQ(numbers[3], 64 * 65 / 2);
+  expectFault(changed(store, "st.global.v2.f32 	[%rd3+4], {%f2, %f4};"),
+              "accesses 8 bytes at an address that is no multiple of that");
 }
 
 TEST_F(PtxMachineTest, FindsBarriersThatSomeThreadsMiss) {

@@ -287,9 +287,37 @@ private:
         return false;
       line = trim(line.substr(end));
     }
+    if (const size_t elements = line.find(".v"); elements != line.npos)
+      return readVector(std::string(line), elements, instruction);
     if (!readInstruction(line, instruction))
       return false;
     kernel->code.push_back(instruction);
+    return true;
+  }
+
+  /// `ld.global.v2.f32 {%f1, %f2}, [%rd1]`, or a store: an instruction for each
+  /// element.
+  bool readVector(std::string line, size_t place, Instruction instruction) {
+    const auto size = parseNumber<unsigned>(line.substr(place + 2, 1));
+    const size_t open = line.find('{'), close = line.find('}');
+    if ((size != 2u && size != 4u) || open == line.npos || close < open)
+      return false;
+    const std::string registers = line.substr(open + 1, close - open - 1);
+    const std::vector<std::string_view> names = split(registers, ',');
+    if (names.size() != *size)
+      return false;
+    instruction.vectorSize = *size;
+    for (unsigned i = 0; i < *size; ++i) {
+      const std::string text = line.substr(0, place) +
+                               line.substr(place + 3, open - place - 3) +
+                               std::string(names[i]) + line.substr(close + 1);
+      Instruction element = instruction;
+      if (!readInstruction(text, element))
+        return false;
+      element.vectorPlace = i * element.type.bits / 8;
+      element.offset += element.vectorPlace;
+      kernel->code.push_back(element);
+    }
     return true;
   }
 
@@ -466,8 +494,11 @@ private:
                 const std::vector<std::string_view> &operands,
                 Instruction &instruction) {
     instruction.op = isLoad ? Op::Ld : Op::St;
-    if (words.size() == 3 && isLoad && words[0] == "global" && words[1] == "nc")
+    if (words.size() == 3 && isLoad && words[0] == "global" &&
+        words[1] == "nc") {
+      instruction.constantRead = true;
       words.erase(words.begin() + 1);
+    }
     if (words.size() != 2 || operands.size() != 2)
       return false;
     auto type = parseType(words[1]);

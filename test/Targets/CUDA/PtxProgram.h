@@ -56,9 +56,12 @@ struct Instruction {
   bool nanWins = false;      ///< of min and max
   bool finite = false;       ///< of testp: finite, not infinite
   bool toLeft = false;       ///< of shf: shifts to the left
+  bool constantRead = false; ///< of ld: of what no thread of the launch writes
   int guard = -1;            ///< the predicate that it depends on, or -1
   bool guardNegated = false; ///< runs where the predicate does not hold
   int result = -1;           ///< a register, or -1
+  unsigned vectorSize = 1;   ///< the elements of an access, one of which it is
+  unsigned vectorPlace = 0;  ///< the bytes of the access in front of it
   int highResult = -1;       ///< the register of a mov's upper half, or -1
   unsigned operandCount = 0;
   std::array<Operand, 4> operands;

@@ -35,6 +35,8 @@ protected:
   Value imaginaryPart(Value address, Type part);
   Value loadScalar(Value address, Type type);
   Value fromStorage(Value bits, Type type);
+  /// A value that is not complex, as it is stored.
+  Value toStorage(Value value);
   void storeScalar(Value address, Value value);
 
   mlir::LLVM::LLVMFuncOp makeFunction(ModuleOp module, StringRef name,

@@ -29,6 +29,9 @@ struct LoopOrder {
   /// A parallel loop along which an operand has unit stride that has not along
   /// the innermost one (a transpose): both are to run in tiles. -1: none.
   int tiled = -1;
+  /// Both loops of tiles have so many iterations that tiles of 32 x 32 are not
+  /// mostly empty.
+  bool fillsWideTiles = false;
   /// Rows are contiguous in all operands, but an input's neighbouring rows are
   /// those of this parallel loop, not of the last one but the innermost: both
   /// are to run in tiles. -1: none.
@@ -68,6 +71,11 @@ unsigned reductionBits(spmd::KernelOp kernel);
 
 /// How a kernel reduces by `kind`.
 spmd::Reducer reducerOf(ReduceKind kind);
+
+/// Whether a kernel has so many iterations that the target has different code
+/// for it than for smaller ones.
+bool isLarge(spmd::KernelOp kernel);
+void markLarge(spmd::KernelOp kernel);
 
 /// Rough count of simple instructions in a body.
 int64_t flopsOf(spmd::KernelOp kernel);

@@ -34,9 +34,9 @@ protected:
   /// each loop, the origins of the loops whose index is used, and the strides
   /// that are not known when compiling.
   SmallVector<Type> argumentTypes();
-  /// Takes extents, origins and strides from the arguments of `entry`, and
+  /// Takes extents, origins and strides from the function's arguments, and
   /// returns where the first iteration is.
-  Position bindArguments(Block &entry);
+  Position bindArguments(ValueRange arguments);
   /// The reducer of each output. Follows bindArguments.
   void makeReducers();
 
@@ -61,8 +61,10 @@ protected:
   /// `op`, the copy of an op of the body, was emitted.
   virtual void emitted(Operation *op) = 0;
 
-  /// The values that the body yields at `position`.
-  SmallVector<Value> emitBody(const Position &position);
+  /// The values that the body yields at `position`. `loaded`: the values of its
+  /// arguments, where they have been loaded.
+  SmallVector<Value> emitBody(const Position &position,
+                              ArrayRef<Value> loaded = {});
 
   /// Stores the outputs that nothing is reduced into.
   void storeElements(const Position &position, ValueRange yielded);

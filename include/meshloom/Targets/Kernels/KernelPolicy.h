@@ -36,6 +36,14 @@ struct KernelPolicy {
   /// Says whether a loop that touches little data in a turn becomes one step,
   /// whose code the target emits (LoopCalls.h).
   bool wholeLoops = true;
+  /// Returns how many parts of the terms of a spmd.kernel's results the device
+  /// reduces side by side, at most. Null: terms are not cut into parts.
+  int64_t (*reductionParts)(Operation *kernel) = nullptr;
+  /// Kernels of at least so many iterations have different code from smaller
+  /// ones (KernelAccess.h: isLarge). 0: they have not.
+  int64_t largeKernel = 0;
+  /// Says whether kernels over the same rows become one call (RowCalls.h).
+  bool joinsRows = false;
   /// Whether the target's library does products of this element type and size;
   /// others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =

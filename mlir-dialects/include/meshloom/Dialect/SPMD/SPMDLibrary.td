@@ -31,6 +31,12 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
     holds splat constants and the loop, whose results it yields. Every device has
     all of its arrays, so all of its loops are held.
 
+    The call of `rows` is several kernels that go over the same rows, one after
+    the other: whoever computes a row computes it for all of them. The loops of
+    the call are those of the rows, then those of a row's terms, which are
+    reduced. The kernels in the region have all of these loops, or those of the
+    rows.
+
     ```mlir
     // Rows of a table that is cut over `model`.
     %r = spmd.library_call "gather" loops [16, held 1, reduce 1024 over [model], 32]
@@ -47,7 +53,8 @@ def SPMD_LibraryCallOp : Op<SPMD_Dialect, "library_call", [Pure]> {
       results are linear: an offset plus integer multiples of loops.
     * (C3) Maps stay inside the global shapes.
     * (C4) The region takes and yields rank-0 shards, by one kernel without loops;
-      that of `loop` takes the inputs and yields the results of its one loop.
+      that of `loop` takes the inputs and yields the results of its one loop,
+      and that of `rows` those of its kernels.
     * (C5) `in_place` names inputs of the output's type with the output's map,
       each at most once.
     * (C6) Options are integers, truth values, texts and lists of integers.
