@@ -5,6 +5,7 @@
 #include "meshloom/Core/Program.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +76,18 @@ public:
     return word(" s") && number(parameter.operand) && word(".") &&
            number(parameter.loop);
   }
+  /// Numbers with commas between them, at least one.
+  bool numbers(std::vector<unsigned> &values) {
+    do {
+      if (!number(values.emplace_back()))
+        return false;
+    } while (word(","));
+    return true;
+  }
+  /// A number behind `name`, where the line goes on with that.
+  bool optionalNumber(std::string_view name, std::optional<unsigned> &value) {
+    return !word(name) || number(value.emplace());
+  }
   bool atEnd() const { return line.empty(); }
 
 private:
@@ -88,11 +101,8 @@ bool parseShape(std::string_view line, KernelShape &shape) {
       !reader.word(" terms ") || !reader.number(shape.terms) ||
       !reader.word(" grid "))
     return false;
-  if (!reader.word("none"))
-    do {
-      if (!reader.number(shape.parallel.emplace_back()))
-        return false;
-    } while (reader.word(","));
+  if (!reader.word("none") && !reader.numbers(shape.parallel))
+    return false;
   if (!reader.word(" parameters"))
     return false;
   while (!reader.atEnd())
@@ -100,6 +110,38 @@ bool parseShape(std::string_view line, KernelShape &shape) {
       return false;
   const uint64_t threads = uint64_t(shape.results) * shape.terms;
   return threads > 0 && threads <= mostThreads;
+}
+
+/// The word for each form.
+constexpr std::array<std::string_view, 3> epilogueForms{"bias", "gelu",
+                                                        "gelu_gradient"};
+
+std::string epilogueText(const ProductEpilogue &epilogue) {
+  std::string text = fmt::format("// epilogue {} {} sum {}", epilogue.symbol,
+                                 epilogueForms[size_t(epilogue.form)],
+                                 fmt::join(epilogue.sum, ","));
+  if (epilogue.factor)
+    text += fmt::format(" factor {}", *epilogue.factor);
+  if (epilogue.inner)
+    text += fmt::format(" inner {}", *epilogue.inner);
+  return text + fmt::format(" result {}\n", epilogue.result);
+}
+
+bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
+  LineReader reader(line);
+  std::string form;
+  if (!reader.word("// epilogue ") || !reader.symbol(epilogue.symbol) ||
+      !reader.word(" ") || !reader.symbol(form))
+    return false;
+  const auto found = std::ranges::find(epilogueForms, form);
+  if (found == epilogueForms.end())
+    return false;
+  epilogue.form = ProductEpilogue::Form(found - epilogueForms.begin());
+  return reader.word(" sum ") && reader.numbers(epilogue.sum) &&
+         reader.optionalNumber(" factor ", epilogue.factor) &&
+         reader.optionalNumber(" inner ", epilogue.inner) &&
+         reader.word(" result ") && reader.number(epilogue.result) &&
+         reader.atEnd();
 }
 
 } // namespace
@@ -122,6 +164,8 @@ std::string DeviceCode::text() const {
       result += " " + parameterText(parameter);
     result += "\n";
   }
+  for (const ProductEpilogue &epilogue : epilogues)
+    result += epilogueText(epilogue);
   return result + ptx;
 }
 
@@ -142,6 +186,13 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
     if (!parseShape(line, code.kernels.emplace_back()))
       return Error(fmt::format("device code has a line that describes no "
                                "kernel: '{}'",
+                               line));
+  }
+  while (text.starts_with("// epilogue ")) {
+    const std::string_view line = nextLine();
+    if (!parseEpilogue(line, code.epilogues.emplace_back()))
+      return Error(fmt::format("device code has a line that describes no "
+                               "epilogue: '{}'",
                                line));
   }
   code.ptx = text;

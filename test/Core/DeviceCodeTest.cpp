@@ -20,7 +20,10 @@ DeviceCode exampleCode() {
                     {Kind::Extent, 0, 1},
                     {Kind::Origin, 0, 2},
                     {Kind::Stride, 1, 2}};
+  using Form = ProductEpilogue::Form;
   return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
+          {{"scalar", Form::Gelu, {1, 0}, std::nullopt, std::nullopt, 2},
+           {"sum", Form::GeluGradient, {3}, 0, 1, 4}},
           ".version 7.8\n.target sm_80\n"};
 }
 
@@ -31,6 +34,8 @@ TEST(DeviceCodeTest, TextIsReadBack) {
             "// kernel sum results 32 terms 8 grid 0,2 parameters p0 p1 e1 o2 "
             "s1.2\n"
             "// kernel scalar results 256 terms 1 grid none parameters p0\n"
+            "// epilogue scalar gelu sum 1,0 result 2\n"
+            "// epilogue sum gelu_gradient sum 3 factor 0 inner 1 result 4\n"
             ".version 7.8\n.target sm_80\n");
   auto parsed = DeviceCode::parse(code.text());
   ASSERT_TRUE(parsed) << parsed.error().message();
@@ -56,6 +61,11 @@ TEST(DeviceCodeTest, OtherTextIsRefused) {
               std::string::npos)
         << parsed.error().message();
   }
+  std::string changed = text;
+  changed.replace(changed.find(" gelu "), 6, " relu ");
+  EXPECT_EQ(DeviceCode::parse(changed).error().message(),
+            "device code has a line that describes no epilogue: '// epilogue "
+            "scalar relu sum 1,0 result 2'");
 }
 
 TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {

@@ -132,8 +132,32 @@ struct KernelShape {
   bool operator==(const KernelShape &) const = default;
 };
 
+/// A kernel of elements that a library of products computes as the epilogue of
+/// the product in front of it. Operands are counted as in KernelParameter.
+///
+///   Bias          result = u
+///   Gelu          result = gelu(u), in its form with tanh
+///   GeluGradient  result = factor * gelu'(u)
+///
+/// u is the sum of the operands `sum`, one or two: the product, or the product
+/// in front of the kernel whose gradient this is, and a bias.
+struct ProductEpilogue {
+  enum class Form : uint8_t { Bias, Gelu, GeluGradient };
+  std::string symbol; ///< of the kernel
+  Form form = Form::Bias;
+  std::vector<unsigned> sum;
+  /// GeluGradient: the product.
+  std::optional<unsigned> factor;
+  /// The value of tanh in gelu(u), which Gelu may have as a second result, and
+  /// GeluGradient as an operand.
+  std::optional<unsigned> inner;
+  unsigned result = 0;
+  bool operator==(const ProductEpilogue &) const = default;
+};
+
 struct DeviceCode {
   std::vector<KernelShape> kernels;
+  std::vector<ProductEpilogue> epilogues; ///< some of the kernels
   /// PTX, in one module.
   std::string ptx;
 
@@ -143,7 +167,9 @@ struct DeviceCode {
   ///     // kernel k_1f results 32 terms 8 grid 0,1 parameters p0 p1 e0 e1 e2
   ///
   /// p0: the pointer of operand 0; e1: the extent of loop 1; o1: its origin;
-  /// s0.1: the stride of operand 0 in loop 1.
+  /// s0.1: the stride of operand 0 in loop 1. Epilogues follow:
+  ///
+  ///     // epilogue k_1f gelu sum 0,1 inner 2 result 3
   std::string text() const;
   /// Fails on anything that text() cannot have written.
   static Result<DeviceCode> parse(std::string_view text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Targets/CUDA/CUDATarget.h"
 
+#include "EpilogueForms.h"
 #include "PtxCodegen.h"
 #include "ThreadEmitter.h"
 #include "meshloom/Targets/CPU/CPUTarget.h"
@@ -139,6 +140,10 @@ public:
       return failure();
     if (!*compiled)
       return Result<Compiled>(compiled->error());
+    if (!lowered->program.deterministic && !uses.common.products.empty())
+      for (auto &[symbol, kernel] : kernels)
+        if (auto epilogue = epilogueOf(kernel, symbol))
+          (*compiled)->epilogues.push_back(std::move(*epilogue));
     const std::string text = (*compiled)->text();
     Code code{codeFormat,
               (*compiled)->kernels.empty() ? "" : ptxArchitecture,

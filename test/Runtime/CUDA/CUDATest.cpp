@@ -82,6 +82,84 @@ TEST_F(CUDATest, ProductsAreThoseOfTheLibrary) {
   }
 }
 
+/// The step with a bias and gelu, in its form with tanh, in place of tanh, and
+/// a bias behind the second product.
+constexpr const char *geluText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
+                %v: tensor<10x8xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<8x4xf32, #full> {{dtensor.alias = 1 : i64}})
+    -> (tensor<10x8xf32, #full>, tensor<8x4xf32, #full>) {{
+  %b = dtensor.constant dense<[0.1, -0.2, 0.3, 0.5, -0.4, 0.0, 0.7, -0.6]> : tensor<8xf32>
+  %c = dtensor.constant dense<[0.1, -0.2, 0.3, 0.5]> : tensor<4xf32>
+  %slope = dtensor.constant dense<0.797884583> : tensor<24x8xf32>
+  %cubic = dtensor.constant dense<0.044715> : tensor<24x8xf32>
+  %one = dtensor.constant dense<1.0> : tensor<24x8xf32>
+  %half = dtensor.constant dense<0.5> : tensor<24x8xf32>
+  %three = dtensor.constant dense<3.0> : tensor<24x8xf32>
+  %z = dtensor.dot_general %x, %v contracting [1] x [0] : (tensor<24x10xf32, #rows>, tensor<10x8xf32, #full>) -> tensor<24x8xf32>
+  %bs = dtensor.broadcast_in_dim %b dims [1] : (tensor<8xf32>) -> tensor<24x8xf32>
+  %u = dtensor.add %z, %bs : tensor<24x8xf32>
+  %u2 = dtensor.multiply %u, %u : tensor<24x8xf32>
+  %cu2 = dtensor.multiply %cubic, %u2 : tensor<24x8xf32>
+  %f = dtensor.add %one, %cu2 : tensor<24x8xf32>
+  %su = dtensor.multiply %slope, %u : tensor<24x8xf32>
+  %i = dtensor.multiply %su, %f : tensor<24x8xf32>
+  %t = dtensor.tanh %i : tensor<24x8xf32>
+  %t1 = dtensor.add %t, %one : tensor<24x8xf32>
+  %ht1 = dtensor.multiply %half, %t1 : tensor<24x8xf32>
+  %a = dtensor.multiply %u, %ht1 : tensor<24x8xf32>
+  %p = dtensor.dot_general %a, %w contracting [1] x [0] : (tensor<24x8xf32>, tensor<8x4xf32, #full>) -> tensor<24x4xf32>
+  %cs = dtensor.broadcast_in_dim %c dims [1] : (tensor<4xf32>) -> tensor<24x4xf32>
+  %o = dtensor.add %p, %cs : tensor<24x4xf32>
+  %dw = dtensor.dot_general %a, %o contracting [0] x [0] : (tensor<24x8xf32>, tensor<24x4xf32>) -> tensor<8x4xf32>
+  %da = dtensor.dot_general %o, %w contracting [1] x [1] : (tensor<24x4xf32>, tensor<8x4xf32, #full>) -> tensor<24x8xf32>
+  %k = dtensor.multiply %da, %ht1 : tensor<24x8xf32>
+  %ud = dtensor.multiply %u, %da : tensor<24x8xf32>
+  %hd = dtensor.multiply %ud, %half : tensor<24x8xf32>
+  %mt = dtensor.subtract %one, %t : tensor<24x8xf32>
+  %m = dtensor.multiply %hd, %mt : tensor<24x8xf32>
+  %n = dtensor.multiply %m, %t : tensor<24x8xf32>
+  %e = dtensor.add %m, %n : tensor<24x8xf32>
+  %q = dtensor.multiply %e, %slope : tensor<24x8xf32>
+  %r = dtensor.add %k, %q : tensor<24x8xf32>
+  %cq = dtensor.multiply %q, %cubic : tensor<24x8xf32>
+  %u3 = dtensor.multiply %u2, %three : tensor<24x8xf32>
+  %s = dtensor.multiply %cq, %u3 : tensor<24x8xf32>
+  %du = dtensor.add %r, %s : tensor<24x8xf32>
+  %dv = dtensor.dot_general %x, %du contracting [0] x [0] : (tensor<24x10xf32, #rows>, tensor<24x8xf32>) -> tensor<10x8xf32>
+  %v1 = dtensor.subtract %v, %dv : (tensor<10x8xf32, #full>, tensor<10x8xf32>) -> tensor<10x8xf32, #full>
+  %w1 = dtensor.subtract %w, %dw : (tensor<8x4xf32, #full>, tensor<8x4xf32>) -> tensor<8x4xf32, #full>
+  return %v1, %w1 : tensor<10x8xf32, #full>, tensor<8x4xf32, #full>
+}}
+)";
+
+// gelu, its gradient, as jax.grad writes it, and the second bias are no
+// launches of their own; the two updates are.
+TEST_F(CUDATest, EpiloguesAreThoseOfTheLibrary) {
+  auto cpus = clientOf("cpu", 8).value_or_throw();
+  auto expected = runStep(cpus, "cpu", 8, 2, false, geluText);
+  ASSERT_TRUE(expected) << expected.error().message();
+  const std::string library =
+      fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH);
+  for (auto [order, options, launches] :
+       {std::tuple("order=first", ",graphs=1" + library, 4),
+        std::tuple("order=last", ",graphs=0" + library, 4),
+        std::tuple("seed=6", std::string(), 4 + 3 * 2 + 5 * 2)}) {
+    begin(order);
+    auto client = clientOf(platformName(options), 8).value_or_throw();
+    auto results = runStep(client, "cuda", 8, 2, false, geluText);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInLaunches(), launches);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
 // The calls of a run that is profiled are one after the other, with the times
 // of the card: a microsecond for each piece of work of the stand-in.
 TEST_F(CUDATest, ProfilesHaveTheTimesOfTheCard) {

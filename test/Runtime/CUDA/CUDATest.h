@@ -71,9 +71,10 @@ inline Result<std::shared_ptr<Client>> clientOf(const std::string &name,
 /// in a row.
 inline Result<std::vector<std::vector<float>>>
 runStep(const std::shared_ptr<Client> &client, const std::string &target,
-        int64_t devices, int times = 2, bool deterministic = false) {
+        int64_t devices, int times = 2, bool deterministic = false,
+        const char *text = stepText) {
   Compiled compiled = compileFor(
-      target, fmt::format(fmt::runtime(stepText), devices), deterministic);
+      target, fmt::format(fmt::runtime(text), devices), deterministic);
   const Signature signature = compiled.signature();
   auto executable = client->load(std::move(compiled));
   if (!executable)

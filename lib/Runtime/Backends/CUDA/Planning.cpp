@@ -13,6 +13,32 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
+bool CUDAExecutable::isOfLibrary(const JoinedProduct &product) const {
+  const auto parts = planParts(callOf(product.work, &product));
+  return parts && !parts->empty();
+}
+
+/// Checks look at what each step computes.
+void CUDAExecutable::joinEpilogues() {
+  if (options.checkNonFinite)
+    return;
+  for (const std::vector<JoinedProduct> &products :
+       findEpilogues(loaded, graph, code->code.epilogues)) {
+    const bool isPossible =
+        std::ranges::all_of(products, [&](const JoinedProduct &product) {
+          return !joinedKernels.contains(product.kernel) &&
+                 isOfLibrary(product);
+        });
+    if (!isPossible || !joinActions(products, graph.plan))
+      continue;
+    for (const JoinedProduct &product : products) {
+      graph.works[product.product] = product.work;
+      joinedKernels.insert(product.kernel);
+      joined.emplace(product.product, product);
+    }
+  }
+}
+
 /// The order of the program, as far as the plan's edges allow.
 void CUDAExecutable::order() {
   std::vector<unsigned> waiting = graph.plan.numPredecessors;
@@ -23,7 +49,8 @@ void CUDAExecutable::order() {
   while (!ready.empty()) {
     const unsigned action = ready.top();
     ready.pop();
-    sequence.push_back(action);
+    if (!joinedKernels.contains(action))
+      sequence.push_back(action);
     for (unsigned next : graph.plan.successors[action])
       if (--waiting[next] == 0)
         ready.push(next);
@@ -60,13 +87,13 @@ Offsets CUDAExecutable::place() const {
 /// scratch memory whose place its own has, and after the last host node, whose
 /// memory of the host its own node takes.
 void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
-  std::vector<unsigned> positionOf(sequence.size());
+  std::vector<unsigned> positionOf(graph.works.size());
   for (unsigned position = 0; position < sequence.size(); ++position)
     positionOf[sequence[position]] = position;
   std::vector<std::set<unsigned>> edges(sequence.size());
-  for (unsigned action = 0; action < sequence.size(); ++action)
-    for (unsigned next : graph.plan.successors[action])
-      edges[positionOf[next]].insert(positionOf[action]);
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    for (unsigned next : graph.plan.successors[sequence[position]])
+      edges[positionOf[next]].insert(position);
   const std::vector<Memory> &memories = graph.plan.memories;
   std::vector<std::vector<unsigned>> users(memories.size());
   for (unsigned position = 0; position < calls.size(); ++position)
@@ -119,9 +146,10 @@ Status CUDAExecutable::plan() {
   graph = std::move(*built);
   if (Status ok = placeExchanges(); !ok)
     return ok;
+  joinEpilogues();
   order();
-  for (unsigned index : sequence) {
-    Result<Call> call = prepare(graph.works[index]);
+  for (unsigned action : sequence) {
+    Result<Call> call = prepare(action);
     if (!call)
       return call.error();
     calls.push_back(std::move(*call));
@@ -142,14 +170,16 @@ Status CUDAExecutable::plan() {
   return Success();
 }
 
-Result<Call> CUDAExecutable::prepare(const Work &work) {
+Call CUDAExecutable::callOf(const Work &work,
+                            const JoinedProduct *product) const {
   Call call;
   call.work = &work;
-  const size_t loops = work.extents.size();
+  call.joined = product;
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
     const GraphBuffer &buffer = graph.buffers[access.buffer];
-    call.elements.push_back(elementsOf(access, buffer.shape, loops));
+    call.elements.push_back(
+        elementsOf(access, buffer.shape, work.extents.size()));
     const std::vector<int64_t> &strides = call.elements.back().strides;
     call.strides.insert(call.strides.end(), strides.begin(), strides.end());
     if (options.checkNonFinite && access.writes &&
@@ -157,6 +187,14 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
         work.kind != Work::Kind::Copy && !work.isExchange())
       call.nonFinite.push_back(a);
   }
+  return call;
+}
+
+Result<Call> CUDAExecutable::prepare(unsigned action) {
+  const auto product = joined.find(action);
+  const Work &work = graph.works[action];
+  Call call =
+      callOf(work, product == joined.end() ? nullptr : &product->second);
   if (work.isExchange())
     return call;
   if (Status ok = findKernel(call); !ok)
