@@ -88,6 +88,17 @@ public:
   bool optionalNumber(std::string_view name, std::optional<unsigned> &value) {
     return !word(name) || number(value.emplace());
   }
+  /// All of the line, as bytes of two hexadecimal digits.
+  bool bytes(std::vector<char> &values) {
+    for (; line.size() >= 2; line.remove_prefix(2)) {
+      uint8_t byte = 0;
+      const char *end = line.data() + 2;
+      if (std::from_chars(line.data(), end, byte, 16).ptr != end)
+        return false;
+      values.push_back(char(byte));
+    }
+    return atEnd() && !values.empty();
+  }
   bool atEnd() const { return line.empty(); }
 
 private:
@@ -144,6 +155,19 @@ bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
          reader.atEnd();
 }
 
+std::string hostText(const DeviceCode &code) {
+  std::string text = fmt::format("// host {} ", code.hostFeatures);
+  for (char byte : code.hostObject)
+    fmt::format_to(std::back_inserter(text), "{:02x}", uint8_t(byte));
+  return text + "\n";
+}
+
+bool parseHost(std::string_view line, DeviceCode &code) {
+  LineReader reader(line);
+  return reader.word("// host ") && reader.symbol(code.hostFeatures) &&
+         reader.word(" ") && reader.bytes(code.hostObject);
+}
+
 } // namespace
 
 int64_t KernelShape::blocks(std::span<const int64_t> extents) const {
@@ -166,6 +190,8 @@ std::string DeviceCode::text() const {
   }
   for (const ProductEpilogue &epilogue : epilogues)
     result += epilogueText(epilogue);
+  if (!hostObject.empty())
+    result += hostText(*this);
   return result + ptx;
 }
 
@@ -195,6 +221,8 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
                                "epilogue: '{}'",
                                line));
   }
+  if (text.starts_with("// host ") && !parseHost(nextLine(), code))
+    return Error("device code has a line for the host that cannot be read");
   code.ptx = text;
   return code;
 }

@@ -24,6 +24,8 @@ DeviceCode exampleCode() {
   return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
           {{"scalar", Form::Gelu, {1, 0}, std::nullopt, std::nullopt, 2},
            {"sum", Form::GeluGradient, {3}, 0, 1, 4}},
+          {'\x7f', 'E'},
+          "avx2,fma",
           ".version 7.8\n.target sm_80\n"};
 }
 
@@ -36,6 +38,7 @@ TEST(DeviceCodeTest, TextIsReadBack) {
             "// kernel scalar results 256 terms 1 grid none parameters p0\n"
             "// epilogue scalar gelu sum 1,0 result 2\n"
             "// epilogue sum gelu_gradient sum 3 factor 0 inner 1 result 4\n"
+            "// host avx2,fma 7f45\n"
             ".version 7.8\n.target sm_80\n");
   auto parsed = DeviceCode::parse(code.text());
   ASSERT_TRUE(parsed) << parsed.error().message();

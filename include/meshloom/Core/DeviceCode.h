@@ -158,6 +158,10 @@ struct ProductEpilogue {
 struct DeviceCode {
   std::vector<KernelShape> kernels;
   std::vector<ProductEpilogue> epilogues; ///< some of the kernels
+  /// The functions that the host calls, of a program that is saved: an ELF
+  /// shared object, and the features that a CPU needs for it.
+  std::vector<char> hostObject;
+  std::string hostFeatures;
   /// PTX, in one module.
   std::string ptx;
 
@@ -170,6 +174,10 @@ struct DeviceCode {
   /// s0.1: the stride of operand 0 in loop 1. Epilogues follow:
   ///
   ///     // epilogue k_1f gelu sum 0,1 inner 2 result 3
+  ///
+  /// Then the host's features and object, in hexadecimal digits:
+  ///
+  ///     // host avx2,fma 7f454c46
   std::string text() const;
   /// Fails on anything that text() cannot have written.
   static Result<DeviceCode> parse(std::string_view text);

@@ -144,17 +144,18 @@ public:
       for (auto &[symbol, kernel] : kernels)
         if (auto epilogue = epilogueOf(kernel, symbol))
           (*compiled)->epilogues.push_back(std::move(*epilogue));
-    const std::string text = (*compiled)->text();
-    Code code{codeFormat,
-              (*compiled)->kernels.empty() ? "" : ptxArchitecture,
-              std::vector<char>(text.begin(), text.end()),
-              {}};
-    if (!functions.empty() && !options.asBytes) {
-      auto symbols = compileForHost(functions, options.optimize);
-      if (!symbols)
-        return Result<Compiled>(symbols.error());
-      code.symbols = std::move(*symbols);
+    std::shared_ptr<const CodeSymbols> symbols;
+    if (!functions.empty()) {
+      auto host = compileForHost(functions, options);
+      if (!host)
+        return Result<Compiled>(host.error());
+      (*compiled)->hostObject = std::move(host->bytes);
+      (*compiled)->hostFeatures = std::move(host->requirements);
+      symbols = std::move(host->symbols);
     }
+    const std::string text = (*compiled)->text();
+    Code code{codeFormat, (*compiled)->kernels.empty() ? "" : ptxArchitecture,
+              std::vector<char>(text.begin(), text.end()), std::move(symbols)};
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
   }

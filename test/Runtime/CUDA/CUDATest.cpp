@@ -300,6 +300,45 @@ TEST_F(CUDATest, DecompositionsAreThoseOfTheLibraries) {
   EXPECT_STREQ(standInFault(), "");
 }
 
+// (1 + 1) (1 + 2) ... (1 + 6) - 1, by a function that the host calls: the file
+// of the program has it too.
+TEST_F(CUDATest, SavedProgramsHaveTheFunctionsOfTheHost) {
+  constexpr const char *text = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#full = #dtensor.layout<#mesh, [*]>
+#scalar = #dtensor.layout<#mesh, []>
+func.func @main(%x: tensor<6xf32, #full>) -> tensor<f32, #scalar> {
+  %zero = dtensor.constant dense<0.0> : tensor<f32>
+  %0 = dtensor.generic_reduce %x from %zero dims [0] : (tensor<6xf32, #full>, tensor<f32>) -> tensor<f32, #scalar> {
+  ^bb0(%f: tensor<f32>, %g: tensor<f32>):
+    %p = dtensor.multiply %f, %g : tensor<f32>
+    %s = dtensor.add %f, %g : tensor<f32>
+    %r = dtensor.add %p, %s : tensor<f32>
+    dtensor.yield %r : tensor<f32>
+  }
+  return %0 : tensor<f32, #scalar>
+}
+)";
+  begin();
+  auto client = clientOf(platformName(), 2).value_or_throw();
+  const std::string file =
+      compileFor("cuda", text, /*deterministic=*/false, /*asBytes=*/true)
+          .serialize();
+  auto executable = client->load(Compiled::deserialize(file).value_or_throw());
+  ASSERT_TRUE(executable) << executable.error().message();
+  const std::vector<float> values = counting(6, 1);
+  auto array =
+      Array::fromHost(client, (*executable)->signature().arguments[0].type,
+                      {reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(float)})
+          .value_or_throw();
+  auto results = (*executable)->execute({array});
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats(results->front().toHost()), std::vector<float>{5039});
+  EXPECT_GT(standInCalls("cuLaunchHostFunc"), 0);
+  EXPECT_STREQ(standInFault(), "");
+}
+
 TEST_F(CUDATest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
   begin();
   EXPECT_THAT(clientOf(platformName(",cufft=/nowhere/libcufft.so"), 2)

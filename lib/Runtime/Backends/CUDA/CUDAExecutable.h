@@ -130,7 +130,7 @@ private:
     static std::optional<Addends> of(std::span<const int64_t> numbers);
   };
   static std::optional<int64_t> addendStep(const plan::Work &work);
-  Result<std::string> symbolOf(const plan::Work &work) const;
+  std::string symbolOf(const plan::Work &work) const;
   Status findKernel(Call &call) const;
   /// The kernel of the program's code; without a shape where there is none.
   Result<LoadedKernel> loadedKernel(const std::string &symbol) const;

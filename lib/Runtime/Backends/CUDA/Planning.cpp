@@ -245,9 +245,8 @@ std::optional<int64_t> CUDAExecutable::addendStep(const Work &work) {
   return step;
 }
 
-/// The code of a kernel, product or combination; fails where the host has to
-/// run a library function whose own function it has not.
-Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
+/// The code of a kernel, product or combination; empty where there is none.
+std::string CUDAExecutable::symbolOf(const Work &work) const {
   if (work.kind == Work::Kind::Dot) {
     auto kind =
         ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
@@ -258,29 +257,18 @@ Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
                            work.reduce, unsigned(work.extents.size())}
         .symbol();
   if (work.kind != Work::Kind::Kernel)
-    return std::string();
+    return "";
   const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
   if (step.library.empty())
     return step.symbol;
-  if (auto kind = ProductKind::of(loaded, step))
-    return kind->symbol();
-  if (step.symbol.empty() || code->host)
-    return std::string();
-  return Error(
-      fmt::format("{}the library function '{}' runs on the host with a "
-                  "function of the program's, which saved programs for GPUs "
-                  "do not have: compile the program again",
-                  describe(loaded, work.step), step.library),
-      ErrorCode::UNIMPLEMENTED);
+  auto kind = ProductKind::of(loaded, step);
+  return kind ? kind->symbol() : "";
 }
 
 /// Looks for the code of a call on the card. There is none of a library
 /// function, and of a kernel that the host has.
 Status CUDAExecutable::findKernel(Call &call) const {
-  const Result<std::string> symbol = symbolOf(*call.work);
-  if (!symbol)
-    return symbol.error();
-  Result<LoadedKernel> kernel = loadedKernel(*symbol);
+  Result<LoadedKernel> kernel = loadedKernel(symbolOf(*call.work));
   if (!kernel)
     return kernel.error().withMessage(describe(loaded, call.work->step) +
                                       kernel.error().message());
