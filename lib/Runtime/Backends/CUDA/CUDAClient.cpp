@@ -131,6 +131,9 @@ loadCode(const Compiled &compiled, Card &card) {
   return std::shared_ptr<const LoadedCode>(std::move(loaded));
 }
 
+/// The most pieces of work that a loop adds to a graph.
+static constexpr int64_t mostUnrolledSteps = 2048;
+
 Result<std::shared_ptr<Executable>>
 CUDAClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
                    const LoadOptions &options) {
@@ -138,9 +141,10 @@ CUDAClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
   if (!code)
     return code.error();
   auto self = std::static_pointer_cast<CUDAClient>(shared_from_this());
-  return plan::loadProgram(self, {std::move(compiled), assignment}, options,
-                           [&](plan::BoundProgram straight) {
-                             return loadStraight(self, *code, options,
-                                                 std::move(straight));
-                           });
+  return plan::loadProgram(
+      self, {std::move(compiled), assignment}, options,
+      [&](plan::BoundProgram straight) {
+        return loadStraight(self, *code, options, std::move(straight));
+      },
+      graphsFrom > 0 ? mostUnrolledSteps : 0);
 }

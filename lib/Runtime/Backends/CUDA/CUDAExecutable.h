@@ -120,6 +120,10 @@ private:
   void findSegments();
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
+  /// `users`: per memory, the calls that use it, in their order.
+  void addMemoryEdges(const std::vector<std::vector<unsigned>> &users,
+                      const std::vector<int64_t> &offsets,
+                      std::vector<std::set<unsigned>> &edges) const;
   Result<Call> prepare(unsigned action);
   /// A call whose code is still to be found.
   Call callOf(const plan::Work &work, const JoinedProduct *joined) const;

@@ -83,6 +83,37 @@ Offsets CUDAExecutable::place() const {
   return placeByLifetime(lifetimes);
 }
 
+/// Users of a memory come after those of an earlier one at the same place.
+/// Edges that follow from others are left out: a later memory is at both
+/// places.
+void CUDAExecutable::addMemoryEdges(
+    const std::vector<std::vector<unsigned>> &users,
+    const std::vector<int64_t> &offsets,
+    std::vector<std::set<unsigned>> &edges) const {
+  const std::vector<Memory> &memories = graph.plan.memories;
+  auto overlap = [&](unsigned m, unsigned n) {
+    return offsets[m] < offsets[n] + memories[n].bytes &&
+           offsets[n] < offsets[m] + memories[m].bytes;
+  };
+  std::vector<unsigned> byLastUse;
+  for (unsigned m = 0; m < memories.size(); ++m)
+    if (!users[m].empty())
+      byLastUse.push_back(m);
+  std::ranges::sort(byLastUse, std::greater(),
+                    [&](unsigned m) { return users[m].back(); });
+  for (unsigned n : byLastUse) {
+    std::vector<unsigned> before;
+    for (unsigned m : byLastUse)
+      if (users[m].back() < users[n].front() && overlap(m, n) &&
+          std::ranges::none_of(before,
+                               [&](unsigned l) { return overlap(m, l); }))
+        before.push_back(m);
+    for (unsigned m : before)
+      for (unsigned position : users[n])
+        edges[position].insert(users[m].begin(), users[m].end());
+  }
+}
+
 /// A call comes after those that the plan names, after the last users of
 /// scratch memory whose place its own has, and after the last host node, whose
 /// memory of the host its own node takes.
@@ -94,19 +125,11 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
   for (unsigned position = 0; position < sequence.size(); ++position)
     for (unsigned next : graph.plan.successors[sequence[position]])
       edges[positionOf[next]].insert(position);
-  const std::vector<Memory> &memories = graph.plan.memories;
-  std::vector<std::vector<unsigned>> users(memories.size());
+  std::vector<std::vector<unsigned>> users(graph.plan.memories.size());
   for (unsigned position = 0; position < calls.size(); ++position)
     for (unsigned memory : scratchOf(calls[position]))
       users[memory].push_back(position);
-  for (unsigned m = 0; m < memories.size(); ++m)
-    for (unsigned n = 0; n < memories.size(); ++n)
-      if (!users[m].empty() && !users[n].empty() &&
-          users[m].back() < users[n].front() &&
-          offsets[m] < offsets[n] + memories[n].bytes &&
-          offsets[n] < offsets[m] + memories[m].bytes)
-        for (unsigned position : users[n])
-          edges[position].insert(users[m].begin(), users[m].end());
+  addMemoryEdges(users, offsets, edges);
   std::optional<unsigned> lastHost;
   for (unsigned position = 0; position < calls.size(); ++position)
     if (calls[position].hasHostNode()) {
