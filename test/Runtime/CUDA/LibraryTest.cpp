@@ -191,14 +191,15 @@ TEST_F(LibraryTest, FourierTransformsAreThoseOfTheLibrary) {
 /// Decompositions of two matrices, and systems that one has solved.
 constexpr const char *decompositionsText = R"(
 #mesh = #dtensor.mesh<batch = 2>
-func.func @main(%a: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>) {
+func.func @main(%a: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>) {
   %l = dtensor.cholesky %a {lower} : tensor<2x4x4xf32>
   %x = dtensor.triangular_solve %l, %a {left_side, lower} : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   %qr, %taus = dtensor.geqrf %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
   %q = dtensor.householder_product %qr, %taus : (tensor<2x4x4xf32>, tensor<2x4xf32>) -> tensor<2x4x4xf32>
   %v, %e = dtensor.eigh %a {lower} : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
   %u, %s, %vh = dtensor.svd %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>)
-  return %x, %q, %v, %s : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>
+  %lu, %p, %rows = dtensor.lu %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xi32>, tensor<2x4xi32>)
+  return %x, %q, %v, %s, %lu, %rows : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>
 }
 )";
 
@@ -225,7 +226,8 @@ TEST_F(LibraryTest, DecompositionsAreThoseOfTheLibraries) {
   (void)results->front().toHost();
   for (const char *function :
        {"cusolverDnXpotrf", "cublasStrsm", "cusolverDnXgeqrf",
-        "cusolverDnSorgqr", "cusolverDnXsyevd", "cusolverDnXgesvd"})
+        "cusolverDnSorgqr", "cusolverDnSgetrf", "cusolverDnSlaswp",
+        "cusolverDnXsyevd", "cusolverDnXgesvd"})
     EXPECT_EQ(standInCalls(function), 2) << function;
   EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
   EXPECT_STREQ(standInFault(), "");

@@ -93,6 +93,7 @@ decompositionNamed(std::string_view name) {
   using Function = Decomposition::Function;
   constexpr std::array names{
       std::pair("solver_cholesky", Function::Cholesky),
+      std::pair("solver_lu", Function::Lu),
       std::pair("solver_geqrf", Function::Qr),
       std::pair("solver_householder_product", Function::Reflections),
       std::pair("solver_eigh", Function::Eigen),
