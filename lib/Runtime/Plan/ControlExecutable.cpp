@@ -8,11 +8,12 @@
 // body may update it in place; one that something else still refers to (an init
 // that is used after the loop, two carried values that swap places) is copied
 // by the update, as any argument is that the caller keeps.
+#include "UnrolledLoops.h"
+
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/ControlPlan.h"
 #include "meshloom/Runtime/Plan/Load.h"
 #include "meshloom/Runtime/Plan/Steps.h"
-#include "meshloom/Runtime/Plan/UnrolledLoops.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,8 +2,9 @@
 // The checks that all backends make.
 #include "meshloom/Runtime/Plan/Load.h"
 
+#include "UnrolledLoops.h"
+
 #include "meshloom/Runtime/Plan/Steps.h"
-#include "meshloom/Runtime/Plan/UnrolledLoops.h"
 
 #include <algorithm>
 #include <new>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "meshloom/Runtime/Plan/UnrolledLoops.h"
+#include "UnrolledLoops.h"
 
 #include "StepBuffers.h"
 
@@ -119,6 +119,7 @@ void Unroller::addStraight(Step step, Names &names, bool isInTurn,
 void Unroller::addTurns(const LoopStep &loop, Names &names,
                         std::vector<Step> &list) {
   std::vector<unsigned> carried;
+  carried.reserve(loop.carried.size());
   for (const LoopStep::Carry &carry : loop.carried)
     carried.push_back(nameOf(names, carry.init));
   for (int64_t turn = 0; turn < loop.tripCount; ++turn) {

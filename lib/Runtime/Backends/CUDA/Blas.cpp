@@ -188,7 +188,9 @@ Status BlasProduct::enqueue(Commands &commands, std::span<char *const> operands,
   return commands.callLibrary(addresses, [&](StreamHandle stream) -> Status {
     std::lock_guard lock(mutex);
     for (size_t i = 0; i < pointers.size(); ++i)
-      if (Status ok = set(pointers[i], operands[3 + i]); !ok)
+      if (Status ok =
+              set(pointers[i], reinterpret_cast<uint64_t>(operands[3 + i]));
+          !ok)
         return ok;
     const float one = 1, zero = 0;
     return library.check(
