@@ -84,10 +84,6 @@ public:
     } while (word(","));
     return true;
   }
-  /// A number behind `name`, where the line goes on with that.
-  bool optionalNumber(std::string_view name, std::optional<unsigned> &value) {
-    return !word(name) || number(value.emplace());
-  }
   /// All of the line, as bytes of two hexadecimal digits.
   bool bytes(std::vector<char> &values) {
     for (; line.size() >= 2; line.remove_prefix(2)) {
@@ -128,14 +124,16 @@ constexpr std::array<std::string_view, 3> epilogueForms{"bias", "gelu",
                                                         "gelu_gradient"};
 
 std::string epilogueText(const ProductEpilogue &epilogue) {
-  std::string text = fmt::format("// epilogue {} {} sum {}", epilogue.symbol,
-                                 epilogueForms[size_t(epilogue.form)],
-                                 fmt::join(epilogue.sum, ","));
+  const auto form = epilogueForms[size_t(epilogue.form)];
+  const std::string terms = fmt::format("{}", fmt::join(epilogue.terms, ","));
+  std::string text =
+      fmt::format("// epilogue {} {} result {} terms {}", epilogue.symbol, form,
+                  epilogue.result, terms.empty() ? "none" : terms);
   if (epilogue.factor)
-    text += fmt::format(" factor {}", *epilogue.factor);
-  if (epilogue.inner)
-    text += fmt::format(" inner {}", *epilogue.inner);
-  return text + fmt::format(" result {}\n", epilogue.result);
+    text += fmt::format(" of {} factor {}", epilogue.gelu, *epilogue.factor);
+  for (auto [operand, result] : epilogue.saved)
+    text += fmt::format(" saved {}:{}", operand, result);
+  return text + "\n";
 }
 
 bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
@@ -148,11 +146,21 @@ bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
   if (found == epilogueForms.end())
     return false;
   epilogue.form = ProductEpilogue::Form(found - epilogueForms.begin());
-  return reader.word(" sum ") && reader.numbers(epilogue.sum) &&
-         reader.optionalNumber(" factor ", epilogue.factor) &&
-         reader.optionalNumber(" inner ", epilogue.inner) &&
-         reader.word(" result ") && reader.number(epilogue.result) &&
-         reader.atEnd();
+  if (!reader.word(" result ") || !reader.number(epilogue.result) ||
+      !reader.word(" terms "))
+    return false;
+  if (!reader.word("none") && !reader.numbers(epilogue.terms))
+    return false;
+  if (reader.word(" of ") &&
+      (!reader.symbol(epilogue.gelu) || !reader.word(" factor ") ||
+       !reader.number(epilogue.factor.emplace())))
+    return false;
+  while (reader.word(" saved ")) {
+    auto &[operand, result] = epilogue.saved.emplace_back();
+    if (!reader.number(operand) || !reader.word(":") || !reader.number(result))
+      return false;
+  }
+  return reader.atEnd();
 }
 
 std::string hostText(const DeviceCode &code) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace meshloom {
@@ -139,19 +140,20 @@ struct KernelShape {
 ///   Gelu          result = gelu(u), in its form with tanh
 ///   GeluGradient  result = factor * gelu'(u)
 ///
-/// u is the sum of the operands `sum`, one or two: the product, or the product
-/// in front of the kernel whose gradient this is, and a bias.
+/// u is the sum of the product and, where there is one, a bias. Gelu may have
+/// more results for its gradients.
 struct ProductEpilogue {
   enum class Form : uint8_t { Bias, Gelu, GeluGradient };
   std::string symbol; ///< of the kernel
   Form form = Form::Bias;
-  std::vector<unsigned> sum;
-  /// GeluGradient: the product.
-  std::optional<unsigned> factor;
-  /// The value of tanh in gelu(u), which Gelu may have as a second result, and
-  /// GeluGradient as an operand.
-  std::optional<unsigned> inner;
+  /// The operands that are a term of u; not all terms, perhaps, of a gradient.
+  std::vector<unsigned> terms = {};
   unsigned result = 0;
+  // A gradient has:
+  std::string gelu = {};               ///< the symbol of Gelu's kernel
+  std::optional<unsigned> factor = {}; ///< the product
+  /// Operands that are results of Gelu's kernel, and which of them.
+  std::vector<std::pair<unsigned, unsigned>> saved = {};
   bool operator==(const ProductEpilogue &) const = default;
 };
 
@@ -173,7 +175,8 @@ struct DeviceCode {
   /// p0: the pointer of operand 0; e1: the extent of loop 1; o1: its origin;
   /// s0.1: the stride of operand 0 in loop 1. Epilogues follow:
   ///
-  ///     // epilogue k_1f gelu sum 0,1 inner 2 result 3
+  ///     // epilogue k_1f gelu result 3 terms 0,1
+  ///     // epilogue k_2e gelu_gradient result 3 terms 1,2 of k_1f factor 0
   ///
   /// Then the host's features and object, in hexadecimal digits:
   ///

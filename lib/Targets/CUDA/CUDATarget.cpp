@@ -141,9 +141,7 @@ public:
     if (!*compiled)
       return Result<Compiled>(compiled->error());
     if (!lowered->program.deterministic && !uses.common.products.empty())
-      for (auto &[symbol, kernel] : kernels)
-        if (auto epilogue = epilogueOf(kernel, symbol))
-          (*compiled)->epilogues.push_back(std::move(*epilogue));
+      (*compiled)->epilogues = findEpilogues(function);
     std::shared_ptr<const CodeSymbols> symbols;
     if (!functions.empty()) {
       auto host = compileForHost(functions, options);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "EpilogueForms.h"
 
+#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Targets/Kernels/KernelSymbol.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -15,9 +18,6 @@ using namespace meshloom;
 namespace {
 
 using Form = ProductEpilogue::Form;
-
-/// Says what an input of the kernel is to the epilogue.
-enum class Role : uint8_t { Sum, Factor, Inner };
 
 /// A point at which a body is evaluated: u, its first term where it has two,
 /// and the factor of a gradient.
@@ -37,14 +37,11 @@ constexpr std::array<Sample, 7> samples{{{-2.3, 0.4, 0.7},
 constexpr double cubic = 0.044715;
 const double slope = std::sqrt(2 / std::numbers::pi);
 
-double innerOf(double u) {
-  return std::tanh(slope * (u + cubic * u * u * u));
-}
 double gelu(double u) {
-  return u / 2 * (1 + innerOf(u));
+  return u / 2 * (1 + std::tanh(slope * (u + cubic * u * u * u)));
 }
 double geluGradient(double u) {
-  const double inner = innerOf(u);
+  const double inner = std::tanh(slope * (u + cubic * u * u * u));
   return (1 + inner) / 2 +
          u / 2 * (1 - inner * inner) * slope * (1 + 3 * cubic * u * u);
 }
@@ -92,11 +89,29 @@ static std::optional<SmallVector<double>> evaluate(Block &body,
   return operands;
 }
 
-/// Finds which output each function of a sample is: `outputs[s]` are those at
-/// sample s. Constants of narrow types are rounded.
+/// The numbers that a kernel has at each sample.
+using Samples = std::array<SmallVector<double>, samples.size()>;
+
+/// Returns the outputs of a kernel, or nothing where it is not analytic.
+static std::optional<Samples> evaluate(spmd::KernelOp kernel,
+                                       const Samples &inputs) {
+  Samples outputs;
+  for (auto [numbers, result] : llvm::zip(inputs, outputs)) {
+    auto values = evaluate(*kernel.getBlock(), numbers);
+    if (!values)
+      return std::nullopt;
+    result = std::move(*values);
+  }
+  return outputs;
+}
+
+/// Finds the output that is a function of the samples. Constants of narrow
+/// types are rounded.
 static std::optional<unsigned>
-findOutput(ArrayRef<SmallVector<double>> outputs, double tolerance,
+findOutput(spmd::KernelOp kernel, const Samples &outputs,
            llvm::function_ref<double(const Sample &)> expected) {
+  const Type type = dtensor::elementTypeOf(kernel.getOutputs()[0].getType());
+  const double tolerance = type.isF32() ? 1e-6 : type.isF16() ? 4e-3 : 1e-2;
   for (unsigned o = 0; o < outputs[0].size(); ++o) {
     bool isEqual = true;
     for (auto [sample, values] : llvm::zip(samples, outputs)) {
@@ -110,95 +125,122 @@ findOutput(ArrayRef<SmallVector<double>> outputs, double tolerance,
   return std::nullopt;
 }
 
-/// Returns the epilogue that the kernel is where its inputs have these roles.
-static std::optional<ProductEpilogue>
-epilogueWith(ArrayRef<Role> roles, spmd::KernelOp kernel, double tolerance) {
-  ProductEpilogue epilogue;
-  for (auto [input, role] : llvm::enumerate(roles)) {
-    if (role == Role::Sum)
-      epilogue.sum.push_back(input);
-    else
-      (role == Role::Factor ? epilogue.factor : epilogue.inner) = input;
-  }
-  SmallVector<SmallVector<double>> outputs;
-  for (const Sample &sample : samples) {
-    SmallVector<double> inputs;
-    for (Role role : roles)
-      inputs.push_back(role == Role::Factor  ? sample.factor
-                       : role == Role::Inner ? innerOf(sample.u)
-                                             : sample.u);
-    if (epilogue.sum.size() == 2) {
-      inputs[epilogue.sum[0]] = sample.first;
-      inputs[epilogue.sum[1]] = sample.u - sample.first;
-    }
-    auto values = evaluate(*kernel.getBlock(), inputs);
-    if (!values)
-      return std::nullopt;
-    outputs.push_back(std::move(*values));
-  }
-  auto find = [&](llvm::function_ref<double(const Sample &)> expected) {
-    return findOutput(outputs, tolerance, expected);
+/// Returns whether a kernel combines elements of at most `mostInputs` arrays of
+/// one type, one by one.
+static bool isElementwise(spmd::KernelOp kernel, size_t mostInputs) {
+  const Type type = dtensor::elementTypeOf(kernel.getOutputs()[0].getType());
+  auto hasType = [&](Value value) {
+    return dtensor::elementTypeOf(value.getType()) == type;
   };
-  std::optional<unsigned> result, inner;
-  if (epilogue.factor) {
-    epilogue.form = Form::GeluGradient;
-    result = find([](const Sample &sample) {
-      return sample.factor * geluGradient(sample.u);
-    });
-  } else if (result = find([](const Sample &sample) { return gelu(sample.u); });
-             result) {
-    epilogue.form = Form::Gelu;
-    inner = find([](const Sample &sample) { return innerOf(sample.u); });
-  } else if (epilogue.sum.size() == 2) {
-    result = find([](const Sample &sample) { return sample.u; });
-  }
-  // An epilogue has no further results.
-  if (!result || outputs[0].size() != (inner ? 2 : 1))
+  return !kernel.hasReductionLoops() && !kernel.getInputs().empty() &&
+         kernel.getInputs().size() <= mostInputs &&
+         (type.isF32() || type.isBF16() || type.isF16()) &&
+         llvm::all_of(kernel.getInputs(), hasType) &&
+         llvm::all_of(kernel.getOutputs(), hasType);
+}
+
+/// The terms of u at each sample, of which there are `count`.
+static Samples termsOf(size_t count) {
+  Samples terms;
+  for (auto [sample, numbers] : llvm::zip(samples, terms))
+    if (count == 1)
+      numbers = {sample.u};
+    else
+      numbers = {sample.first, sample.u - sample.first};
+  return terms;
+}
+
+/// The epilogue of a product that a kernel is, and no gradient of one.
+static std::optional<ProductEpilogue> forwardOf(spmd::KernelOp kernel) {
+  if (!isElementwise(kernel, /*mostInputs=*/2))
     return std::nullopt;
-  epilogue.result = roles.size() + *result;
-  if (inner)
-    epilogue.inner = roles.size() + *inner;
+  const size_t inputs = kernel.getInputs().size();
+  const auto outputs = evaluate(kernel, termsOf(inputs));
+  if (!outputs)
+    return std::nullopt;
+  auto result = findOutput(kernel, *outputs,
+                           [](const Sample &sample) { return gelu(sample.u); });
+  Form form = Form::Gelu;
+  if (!result && inputs == 2 && kernel.getOutputs().size() == 1) {
+    form = Form::Bias;
+    result = findOutput(kernel, *outputs,
+                        [](const Sample &sample) { return sample.u; });
+  }
+  if (!result)
+    return std::nullopt;
+  ProductEpilogue epilogue{.symbol = kernelSymbol(kernel), .form = form};
+  for (unsigned input = 0; input < inputs; ++input)
+    epilogue.terms.push_back(input);
+  epilogue.result = inputs + *result;
   return epilogue;
 }
 
-/// Returns whether an epilogue may have inputs of these roles.
-static bool areRoles(ArrayRef<Role> roles) {
-  auto count = [&](Role role) { return llvm::count(roles, role); };
-  const auto sums = count(Role::Sum), factors = count(Role::Factor);
-  return (sums == 1 || sums == 2) && factors <= 1 &&
-         count(Role::Inner) <= factors;
-}
-
-std::optional<ProductEpilogue> meshloom::epilogueOf(spmd::KernelOp kernel,
-                                                    StringRef symbol) {
-  constexpr size_t mostInputs = 4, numRoles = 3;
-  const size_t inputs = kernel.getInputs().size();
-  if (kernel.hasReductionLoops() || inputs == 0 || inputs > mostInputs)
+/// The gradient of `gelu` that a kernel is, which reads its operands, its
+/// results or both, and one more array.
+static std::optional<ProductEpilogue>
+gradientOf(spmd::KernelOp kernel, spmd::KernelOp gelu,
+           const ProductEpilogue &forward) {
+  constexpr size_t mostInputs = 6;
+  if (!isElementwise(kernel, mostInputs) || kernel.getOutputs().size() != 1)
     return std::nullopt;
-  const Type type =
-      cast<RankedTensorType>(kernel.getOutputs()[0].getType()).getElementType();
-  auto hasType = [&](Value value) {
-    return cast<RankedTensorType>(value.getType()).getElementType() == type;
+  const Samples terms = termsOf(forward.terms.size());
+  const Samples results = *evaluate(gelu, terms);
+  ProductEpilogue epilogue{.form = Form::GeluGradient, .gelu = forward.symbol};
+  Samples inputs;
+  auto add = [&](llvm::function_ref<double(size_t sample)> number) {
+    for (size_t s = 0; s < samples.size(); ++s)
+      inputs[s].push_back(number(s));
   };
-  if (!(type.isF32() || type.isBF16() || type.isF16()) ||
-      !llvm::all_of(kernel.getInputs(), hasType) ||
-      !llvm::all_of(kernel.getOutputs(), hasType))
-    return std::nullopt;
-  const double tolerance = type.isF32() ? 1e-6 : type.isF16() ? 4e-3 : 1e-2;
-  SmallVector<Role> roles(inputs);
-  const auto combinations = size_t(std::pow(numRoles, inputs));
-  for (size_t combination = 0; combination < combinations; ++combination) {
-    size_t digits = combination;
-    for (Role &role : roles) {
-      role = Role(digits % numRoles);
-      digits /= numRoles;
-    }
-    if (!areRoles(roles))
-      continue;
-    if (auto epilogue = epilogueWith(roles, kernel, tolerance)) {
-      epilogue->symbol = symbol.str();
-      return epilogue;
+  for (auto [input, value] : llvm::enumerate(kernel.getInputs())) {
+    const auto term = llvm::find(gelu.getInputs(), value);
+    if (value.getDefiningOp() == gelu) {
+      const unsigned result = cast<mlir::OpResult>(value).getResultNumber();
+      epilogue.saved.emplace_back(input, gelu.getInputs().size() + result);
+      add([&](size_t s) { return results[s][result]; });
+    } else if (term != gelu.getInputs().end()) {
+      const size_t number = term - gelu.getInputs().begin();
+      epilogue.terms.push_back(input);
+      add([&](size_t s) { return terms[s][number]; });
+    } else if (!epilogue.factor) {
+      epilogue.factor = input;
+      add([&](size_t s) { return samples[s].factor; });
+    } else {
+      return std::nullopt;
     }
   }
-  return std::nullopt;
+  const auto outputs =
+      epilogue.factor ? evaluate(kernel, inputs) : std::nullopt;
+  if (!outputs || !findOutput(kernel, *outputs, [](const Sample &sample) {
+        return sample.factor * geluGradient(sample.u);
+      }))
+    return std::nullopt;
+  epilogue.symbol = kernelSymbol(kernel);
+  epilogue.result = kernel.getInputs().size();
+  return epilogue;
+}
+
+std::vector<ProductEpilogue>
+meshloom::findEpilogues(mlir::func::FuncOp function) {
+  std::vector<ProductEpilogue> found;
+  auto add = [&](ProductEpilogue epilogue) {
+    if (!llvm::is_contained(found, epilogue))
+      found.push_back(std::move(epilogue));
+  };
+  function.walk([&](spmd::KernelOp kernel) {
+    const auto forward = forwardOf(kernel);
+    if (!forward)
+      return;
+    add(*forward);
+    if (forward->form != Form::Gelu)
+      return;
+    SmallVector<Value> read = llvm::to_vector(kernel.getInputs());
+    llvm::append_range(read, kernel.getOutputs());
+    for (Value value : read)
+      for (Operation *user : value.getUsers())
+        if (auto other = dyn_cast<spmd::KernelOp>(user);
+            other && other != kernel)
+          if (auto gradient = gradientOf(other, kernel, *forward))
+            add(std::move(*gradient));
+  });
+  return found;
 }

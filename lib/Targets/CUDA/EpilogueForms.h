@@ -3,16 +3,18 @@
 #pragma once
 
 #include "meshloom/Core/DeviceCode.h"
-#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Support/LLVM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshloom {
 
-/// Returns what the kernel with the name `symbol` is as an epilogue, or nothing
-/// where it is none.
+/// Finds the kernels of a function that are epilogues.
 ///
-/// Its values decide, not how it is written: the body, which must be an
-/// analytic function, is evaluated at some points and compared with each form.
-std::optional<ProductEpilogue> epilogueOf(spmd::KernelOp kernel,
-                                          StringRef symbol);
+/// Their values decide, not how they are written: bodies, which must be
+/// analytic functions, are evaluated at some points and compared with each
+/// form. The gradient of gelu may read what gelu's kernel has computed on its
+/// way, whatever that is.
+std::vector<ProductEpilogue> findEpilogues(mlir::func::FuncOp function);
 
 } // namespace meshloom

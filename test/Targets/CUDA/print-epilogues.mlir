@@ -4,8 +4,8 @@
 // by its values: here it is x / (2 / (1 + tanh(..))). cuBLASLt's relu turns nans
 // into zeros, and its gelu is not the one with erf: both stay kernels.
 // CHECK-COUNT-4: // kernel kernel_
-// CHECK: // epilogue kernel_{{[0-9a-f]+}} bias sum 0,1 result 2
-// CHECK-NEXT: // epilogue kernel_{{[0-9a-f]+}} gelu sum 0 result 1
+// CHECK: // epilogue kernel_{{[0-9a-f]+}} bias result 2 terms 0,1
+// CHECK-NEXT: // epilogue kernel_{{[0-9a-f]+}} gelu result 1 terms 0
 // CHECK-NOT: // epilogue
 func.func @f(%x: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<8x8xf32> {
   %0 = dtensor.matmul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -2,8 +2,8 @@
 #include "Epilogues.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <string_view>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -18,24 +18,28 @@ public:
   std::vector<JoinedProduct> joinedWith(unsigned product) const;
 
 private:
-  const ProductEpilogue *epilogueOf(unsigned action) const;
+  /// `gelu`: the symbol of the kernel whose gradient the action is.
+  const ProductEpilogue *epilogueOf(unsigned action,
+                                    std::string_view gelu = "") const;
   const KernelStep &stepOf(unsigned kernel) const {
     return std::get<KernelStep>(program.steps[graph.works[kernel].step]);
   }
   const Access &accessOf(unsigned kernel, unsigned operand) const;
   /// The value that an operand of a kernel has, or becomes.
   unsigned valueOf(unsigned kernel, unsigned operand) const;
-  /// The term of u that is `value`; nothing where that is none, or both.
-  std::optional<unsigned> termOf(unsigned kernel, unsigned value) const;
-  /// The other term, where u has two.
-  std::optional<unsigned> otherTerm(unsigned kernel, unsigned value) const;
-  /// `matrix`: the operand of the kernel that is the product's result;
-  /// `others`: those that the epilogue reads too.
+  /// The operand of an action's kernel that has a value; nothing where several
+  /// terms do, or none.
+  std::optional<unsigned> termOf(unsigned kernel,
+                                 const ProductEpilogue &epilogue,
+                                 unsigned value) const;
+  /// The actions but `kernel` that read the product or more results of gelu.
+  std::vector<unsigned> gradientsOf(unsigned kernel, unsigned value) const;
+  /// `matrix`: the operand of the kernel that is the product's result.
   std::optional<JoinedProduct> join(unsigned product, unsigned kernel,
-                                    unsigned matrix,
-                                    std::span<const unsigned> others) const;
-  std::optional<JoinedProduct> joinGradient(unsigned gelu, unsigned gradient,
-                                            unsigned value) const;
+                                    const ProductEpilogue &epilogue,
+                                    unsigned matrix) const;
+  std::optional<JoinedProduct> joinGradient(const JoinedProduct &gelu,
+                                            unsigned gradient) const;
   bool isApart(const JoinedProduct &joined) const;
 
   const Program &program;
@@ -73,29 +77,30 @@ Finder::Finder(const Program &program, const StepGraph &graph,
     readers[values[result.buffer]].push_back(unsigned(graph.works.size()));
 }
 
-const ProductEpilogue *Finder::epilogueOf(unsigned action) const {
+const ProductEpilogue *Finder::epilogueOf(unsigned action,
+                                          std::string_view gelu) const {
   if (action >= graph.works.size() ||
       graph.works[action].kind != Work::Kind::Kernel ||
       !graph.works[action].instances.empty())
     return nullptr;
   const KernelStep &step = stepOf(action);
   const auto found =
-      std::ranges::find(epilogues, step.symbol, &ProductEpilogue::symbol);
+      std::ranges::find_if(epilogues, [&](const ProductEpilogue &epilogue) {
+        return epilogue.symbol == step.symbol && epilogue.gelu == gelu;
+      });
   if (!step.library.empty() || found == epilogues.end())
     return nullptr;
   // The code may be of a file.
   const size_t inputs = step.inputs.size();
   auto isInput = [&](unsigned operand) { return operand < inputs; };
-  auto isOutput = [&](unsigned operand) {
-    return operand >= inputs && operand < inputs + step.outputs.size();
-  };
-  const bool isGradient = found->form == ProductEpilogue::Form::GeluGradient;
+  auto isSaved = [&](const auto &pair) { return isInput(pair.first); };
   const bool isValid =
-      std::ranges::all_of(found->sum, isInput) && found->sum.size() <= 2 &&
-      isOutput(found->result) && isGradient == found->factor.has_value() &&
-      (!found->factor || isInput(*found->factor)) &&
-      (!found->inner ||
-       (isGradient ? isInput(*found->inner) : isOutput(*found->inner)));
+      std::ranges::all_of(found->terms, isInput) && found->terms.size() <= 2 &&
+      std::ranges::all_of(found->saved, isSaved) && found->result >= inputs &&
+      found->result < inputs + step.outputs.size() &&
+      (found->form == ProductEpilogue::Form::GeluGradient
+           ? found->factor && isInput(*found->factor)
+           : !found->terms.empty());
   return isValid ? &*found : nullptr;
 }
 
@@ -118,23 +123,17 @@ unsigned Finder::valueOf(unsigned kernel, unsigned operand) const {
                                                 : writtenBuffer(access);
 }
 
-std::optional<unsigned> Finder::termOf(unsigned kernel, unsigned value) const {
+std::optional<unsigned> Finder::termOf(unsigned kernel,
+                                       const ProductEpilogue &epilogue,
+                                       unsigned value) const {
   std::optional<unsigned> term;
-  for (unsigned operand : epilogueOf(kernel)->sum)
+  for (unsigned operand : epilogue.terms)
     if (valueOf(kernel, operand) == value) {
       if (term)
         return std::nullopt;
       term = operand;
     }
   return term;
-}
-
-std::optional<unsigned> Finder::otherTerm(unsigned kernel,
-                                          unsigned value) const {
-  for (unsigned operand : epilogueOf(kernel)->sum)
-    if (valueOf(kernel, operand) != value)
-      return operand;
-  return std::nullopt;
 }
 
 /// The loops of a product that the loops of a kernel are, where both touch a
@@ -176,30 +175,32 @@ static std::vector<DimAccess> withLoops(std::vector<DimAccess> dims,
   return dims;
 }
 
-std::optional<JoinedProduct>
-Finder::join(unsigned product, unsigned kernel, unsigned matrix,
-             std::span<const unsigned> others) const {
+std::optional<JoinedProduct> Finder::join(unsigned product, unsigned kernel,
+                                          const ProductEpilogue &epilogue,
+                                          unsigned matrix) const {
   const Work &dot = graph.works[product];
-  const Access &read = accessOf(kernel, matrix), &written = dot.accesses[2];
+  const Access &read = accessOf(kernel, matrix), &written = dot.accesses[2],
+               &result = accessOf(kernel, epilogue.result);
   const GraphBuffer &from = graph.buffers[read.buffer],
                     &to = graph.buffers[written.buffer];
   if (!dot.instances.empty() || from.shape != to.shape ||
-      from.origin != to.origin)
+      from.origin != to.origin || result.dims != read.dims)
     return std::nullopt;
   const auto matched = matchLoops(graph.works[kernel], read, dot, written);
   if (!matched)
     return std::nullopt;
-  const ProductEpilogue &epilogue = *epilogueOf(kernel);
   JoinedProduct joined{product, kernel, dot, epilogue.form};
   std::vector<Access> &accesses = joined.work.accesses;
-  const Access &result = accessOf(kernel, epilogue.result);
   accesses[2] = {writtenBuffer(result), withLoops(result.dims, *matched),
                  /*reads=*/false, /*writes=*/true};
-  for (unsigned operand : others) {
-    const Access &access = accessOf(kernel, operand);
-    accesses.push_back({access.buffer, withLoops(access.dims, *matched),
-                        /*reads=*/true, /*writes=*/false});
-  }
+  // A gradient reads no bias: gelu's operands have it.
+  for (unsigned term : epilogue.terms)
+    if (term != matrix && !epilogue.factor) {
+      const Access &access = accessOf(kernel, term);
+      joined.hasBias = true;
+      accesses.push_back({access.buffer, withLoops(access.dims, *matched),
+                          /*reads=*/true, /*writes=*/false});
+    }
   return joined;
 }
 
@@ -213,67 +214,93 @@ bool Finder::isApart(const JoinedProduct &joined) const {
   return std::ranges::count(accesses, memoryOf(accesses[2]), memoryOf) == 1;
 }
 
-/// Joins the kernel that is gelu's gradient with the product that it reads.
-std::optional<JoinedProduct>
-Finder::joinGradient(unsigned gelu, unsigned gradient, unsigned value) const {
-  const ProductEpilogue *epilogue = epilogueOf(gradient);
-  if (!epilogue || epilogue->form != ProductEpilogue::Form::GeluGradient)
+/// Joins the kernel that is gelu's gradient with the product that it reads. In
+/// place of its other operands the library reads those of gelu.
+std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
+                                                  unsigned gradient) const {
+  const ProductEpilogue &forward = *epilogueOf(gelu.kernel);
+  const ProductEpilogue *epilogue = epilogueOf(gradient, forward.symbol);
+  if (!epilogue)
     return std::nullopt;
-  auto valueOfOther = [&](unsigned kernel) -> std::optional<unsigned> {
-    const auto other = otherTerm(kernel, value);
-    return other ? std::optional(valueOf(kernel, *other)) : std::nullopt;
-  };
-  const auto operand = termOf(gradient, value);
   const unsigned factor = valueOf(gradient, *epilogue->factor);
   const int product = writers[factor];
-  if (!operand || valueOfOther(gelu) != valueOfOther(gradient) || product < 0 ||
-      graph.works[size_t(product)].kind != Work::Kind::Dot ||
+  if (product < 0 || graph.works[size_t(product)].kind != Work::Kind::Dot ||
       readers[factor] != std::vector{gradient})
     return std::nullopt;
-  const std::array others{*operand};
-  auto joined = join(unsigned(product), gradient, *epilogue->factor, others);
-  if (joined)
-    joined->hasAuxiliary = true;
+  std::vector<unsigned> terms;
+  for (unsigned operand : epilogue->terms) {
+    terms.push_back(valueOf(gradient, operand));
+    if (!termOf(gelu.kernel, forward, terms.back()))
+      return std::nullopt;
+  }
+  if (terms.size() == 2 && terms[0] == terms[1])
+    return std::nullopt;
+  const size_t results = stepOf(gelu.kernel).outputs.size();
+  for (auto [operand, result] : epilogue->saved) {
+    const size_t first = stepOf(gelu.kernel).inputs.size();
+    if (result < first || result >= first + results ||
+        valueOf(gradient, operand) != valueOf(gelu.kernel, result))
+      return std::nullopt;
+  }
+  auto joined = join(unsigned(product), gradient, *epilogue, *epilogue->factor);
+  if (!joined)
+    return std::nullopt;
+  // An element of gelu's operands is where the gradient's is.
+  const Access &matrix = gelu.work.accesses.back();
+  const GraphBuffer &from = graph.buffers[matrix.buffer],
+                    &to = graph.buffers[joined->work.accesses[2].buffer];
+  if (from.shape != to.shape || from.origin != to.origin)
+    return std::nullopt;
+  joined->hasAuxiliary = true;
+  joined->work.accesses.push_back({matrix.buffer, joined->work.accesses[2].dims,
+                                   /*reads=*/true,
+                                   /*writes=*/false});
   return joined;
+}
+
+std::vector<unsigned> Finder::gradientsOf(unsigned kernel,
+                                          unsigned value) const {
+  const ProductEpilogue &epilogue = *epilogueOf(kernel);
+  std::vector<unsigned> gradients = readers[value];
+  const KernelStep &step = stepOf(kernel);
+  const size_t inputs = step.inputs.size();
+  for (size_t o = 0; o < step.outputs.size(); ++o)
+    if (const auto output = unsigned(inputs + o); output != epilogue.result) {
+      const auto &more = readers[valueOf(kernel, output)];
+      gradients.insert(gradients.end(), more.begin(), more.end());
+    }
+  std::erase(gradients, kernel);
+  std::ranges::sort(gradients);
+  const auto repeated = std::ranges::unique(gradients);
+  gradients.erase(repeated.begin(), repeated.end());
+  return gradients;
 }
 
 std::vector<JoinedProduct> Finder::joinedWith(unsigned product) const {
   const Access &written = graph.works[product].accesses[2];
   const unsigned value = written.buffer;
-  std::vector<unsigned> gradients = readers[value];
-  const auto first = std::ranges::find_if(gradients, [&](unsigned action) {
+  const auto first = std::ranges::find_if(readers[value], [&](unsigned action) {
     const ProductEpilogue *epilogue = epilogueOf(action);
-    return epilogue && epilogue->form != ProductEpilogue::Form::GeluGradient;
+    return epilogue && termOf(action, *epilogue, value);
   });
-  if (first == gradients.end() || !termOf(*first, value))
+  if (first == readers[value].end())
     return {};
   const unsigned kernel = *first;
-  gradients.erase(first);
   const ProductEpilogue &epilogue = *epilogueOf(kernel);
-  if (epilogue.inner.has_value() && gradients.empty())
+  const std::vector<unsigned> gradients = gradientsOf(kernel, value);
+  if (stepOf(kernel).outputs.size() > 1 && gradients.empty())
     return {};
-  // Nobody else reads the value of tanh.
-  if (epilogue.inner)
-    for (unsigned reader : readers[valueOf(kernel, *epilogue.inner)])
-      if (std::ranges::find(gradients, reader) == gradients.end())
-        return {};
-  const auto bias = otherTerm(kernel, value);
-  std::vector<unsigned> others;
-  if (bias)
-    others.push_back(*bias);
-  auto joined = join(product, kernel, *termOf(kernel, value), others);
+  auto joined =
+      join(product, kernel, epilogue, *termOf(kernel, epilogue, value));
   if (!joined)
     return {};
-  joined->hasBias = bias.has_value();
   if (!gradients.empty()) {
     joined->hasAuxiliary = true;
     joined->work.accesses.push_back(written);
   }
   std::vector<JoinedProduct> products{std::move(*joined)};
   for (unsigned gradient : gradients) {
-    auto more = epilogue.form == ProductEpilogue::Form::Gelu
-                    ? joinGradient(kernel, gradient, value)
-                    : std::nullopt;
+    auto more = joinGradient(products[0], gradient);
     if (!more)
       return {};
     products.push_back(std::move(*more));
