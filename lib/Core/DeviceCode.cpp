@@ -5,6 +5,7 @@
 #include "meshloom/Core/Program.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +76,25 @@ public:
     return word(" s") && number(parameter.operand) && word(".") &&
            number(parameter.loop);
   }
+  /// Numbers with commas between them, at least one.
+  bool numbers(std::vector<unsigned> &values) {
+    do {
+      if (!number(values.emplace_back()))
+        return false;
+    } while (word(","));
+    return true;
+  }
+  /// All of the line, as bytes of two hexadecimal digits.
+  bool bytes(std::vector<char> &values) {
+    for (; line.size() >= 2; line.remove_prefix(2)) {
+      uint8_t byte = 0;
+      const char *end = line.data() + 2;
+      if (std::from_chars(line.data(), end, byte, 16).ptr != end)
+        return false;
+      values.push_back(char(byte));
+    }
+    return atEnd() && !values.empty();
+  }
   bool atEnd() const { return line.empty(); }
 
 private:
@@ -88,11 +108,8 @@ bool parseShape(std::string_view line, KernelShape &shape) {
       !reader.word(" terms ") || !reader.number(shape.terms) ||
       !reader.word(" grid "))
     return false;
-  if (!reader.word("none"))
-    do {
-      if (!reader.number(shape.parallel.emplace_back()))
-        return false;
-    } while (reader.word(","));
+  if (!reader.word("none") && !reader.numbers(shape.parallel))
+    return false;
   if (!reader.word(" parameters"))
     return false;
   while (!reader.atEnd())
@@ -100,6 +117,63 @@ bool parseShape(std::string_view line, KernelShape &shape) {
       return false;
   const uint64_t threads = uint64_t(shape.results) * shape.terms;
   return threads > 0 && threads <= mostThreads;
+}
+
+/// The word for each form.
+constexpr std::array<std::string_view, 3> epilogueForms{"bias", "gelu",
+                                                        "gelu_gradient"};
+
+std::string epilogueText(const ProductEpilogue &epilogue) {
+  const auto form = epilogueForms[size_t(epilogue.form)];
+  const std::string terms = fmt::format("{}", fmt::join(epilogue.terms, ","));
+  std::string text =
+      fmt::format("// epilogue {} {} result {} terms {}", epilogue.symbol, form,
+                  epilogue.result, terms.empty() ? "none" : terms);
+  if (epilogue.factor)
+    text += fmt::format(" of {} factor {}", epilogue.gelu, *epilogue.factor);
+  for (auto [operand, result] : epilogue.saved)
+    text += fmt::format(" saved {}:{}", operand, result);
+  return text + "\n";
+}
+
+bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
+  LineReader reader(line);
+  std::string form;
+  if (!reader.word("// epilogue ") || !reader.symbol(epilogue.symbol) ||
+      !reader.word(" ") || !reader.symbol(form))
+    return false;
+  const auto found = std::ranges::find(epilogueForms, form);
+  if (found == epilogueForms.end())
+    return false;
+  epilogue.form = ProductEpilogue::Form(found - epilogueForms.begin());
+  if (!reader.word(" result ") || !reader.number(epilogue.result) ||
+      !reader.word(" terms "))
+    return false;
+  if (!reader.word("none") && !reader.numbers(epilogue.terms))
+    return false;
+  if (reader.word(" of ") &&
+      (!reader.symbol(epilogue.gelu) || !reader.word(" factor ") ||
+       !reader.number(epilogue.factor.emplace())))
+    return false;
+  while (reader.word(" saved ")) {
+    auto &[operand, result] = epilogue.saved.emplace_back();
+    if (!reader.number(operand) || !reader.word(":") || !reader.number(result))
+      return false;
+  }
+  return reader.atEnd();
+}
+
+std::string hostText(const DeviceCode &code) {
+  std::string text = fmt::format("// host {} ", code.hostFeatures);
+  for (char byte : code.hostObject)
+    fmt::format_to(std::back_inserter(text), "{:02x}", uint8_t(byte));
+  return text + "\n";
+}
+
+bool parseHost(std::string_view line, DeviceCode &code) {
+  LineReader reader(line);
+  return reader.word("// host ") && reader.symbol(code.hostFeatures) &&
+         reader.word(" ") && reader.bytes(code.hostObject);
 }
 
 } // namespace
@@ -122,6 +196,10 @@ std::string DeviceCode::text() const {
       result += " " + parameterText(parameter);
     result += "\n";
   }
+  for (const ProductEpilogue &epilogue : epilogues)
+    result += epilogueText(epilogue);
+  if (!hostObject.empty())
+    result += hostText(*this);
   return result + ptx;
 }
 
@@ -144,6 +222,15 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
                                "kernel: '{}'",
                                line));
   }
+  while (text.starts_with("// epilogue ")) {
+    const std::string_view line = nextLine();
+    if (!parseEpilogue(line, code.epilogues.emplace_back()))
+      return Error(fmt::format("device code has a line that describes no "
+                               "epilogue: '{}'",
+                               line));
+  }
+  if (text.starts_with("// host ") && !parseHost(nextLine(), code))
+    return Error("device code has a line for the host that cannot be read");
   code.ptx = text;
   return code;
 }

@@ -20,18 +20,28 @@ DeviceCode exampleCode() {
                     {Kind::Extent, 0, 1},
                     {Kind::Origin, 0, 2},
                     {Kind::Stride, 1, 2}};
+  using Form = ProductEpilogue::Form;
   return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
+          {{"scalar", Form::Gelu, {1, 0}, 2, "", {}, {}},
+           {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}}},
+          {'\x7f', 'E'},
+          "avx2,fma",
           ".version 7.8\n.target sm_80\n"};
 }
 
 TEST(DeviceCodeTest, TextIsReadBack) {
   const DeviceCode code = exampleCode();
-  EXPECT_EQ(code.text(),
-            "// Meshloom device code 1\n"
-            "// kernel sum results 32 terms 8 grid 0,2 parameters p0 p1 e1 o2 "
-            "s1.2\n"
-            "// kernel scalar results 256 terms 1 grid none parameters p0\n"
-            ".version 7.8\n.target sm_80\n");
+  EXPECT_EQ(
+      code.text(),
+      "// Meshloom device code 1\n"
+      "// kernel sum results 32 terms 8 grid 0,2 parameters p0 p1 e1 o2 "
+      "s1.2\n"
+      "// kernel scalar results 256 terms 1 grid none parameters p0\n"
+      "// epilogue scalar gelu result 2 terms 1,0\n"
+      "// epilogue sum gelu_gradient result 4 terms none of scalar factor "
+      "0 saved 1:2 saved 2:3\n"
+      "// host avx2,fma 7f45\n"
+      ".version 7.8\n.target sm_80\n");
   auto parsed = DeviceCode::parse(code.text());
   ASSERT_TRUE(parsed) << parsed.error().message();
   EXPECT_EQ(*parsed, code);
@@ -56,6 +66,11 @@ TEST(DeviceCodeTest, OtherTextIsRefused) {
               std::string::npos)
         << parsed.error().message();
   }
+  std::string changed = text;
+  changed.replace(changed.find(" gelu "), 6, " relu ");
+  EXPECT_EQ(DeviceCode::parse(changed).error().message(),
+            "device code has a line that describes no epilogue: '// epilogue "
+            "scalar relu result 2 terms 1,0'");
 }
 
 TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {

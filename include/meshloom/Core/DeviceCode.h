@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace meshloom {
@@ -132,8 +133,37 @@ struct KernelShape {
   bool operator==(const KernelShape &) const = default;
 };
 
+/// A kernel of elements that a library of products computes as the epilogue of
+/// the product in front of it. Operands are counted as in KernelParameter.
+///
+///   Bias          result = u
+///   Gelu          result = gelu(u), in its form with tanh
+///   GeluGradient  result = factor * gelu'(u)
+///
+/// u is the sum of the product and, where there is one, a bias. Gelu may have
+/// more results for its gradients.
+struct ProductEpilogue {
+  enum class Form : uint8_t { Bias, Gelu, GeluGradient };
+  std::string symbol; ///< of the kernel
+  Form form = Form::Bias;
+  /// The operands that are a term of u; not all terms, perhaps, of a gradient.
+  std::vector<unsigned> terms = {};
+  unsigned result = 0;
+  // A gradient has:
+  std::string gelu = {};               ///< the symbol of Gelu's kernel
+  std::optional<unsigned> factor = {}; ///< the product
+  /// Operands that are results of Gelu's kernel, and which of them.
+  std::vector<std::pair<unsigned, unsigned>> saved = {};
+  bool operator==(const ProductEpilogue &) const = default;
+};
+
 struct DeviceCode {
   std::vector<KernelShape> kernels;
+  std::vector<ProductEpilogue> epilogues; ///< some of the kernels
+  /// The functions that the host calls, of a program that is saved: an ELF
+  /// shared object, and the features that a CPU needs for it.
+  std::vector<char> hostObject;
+  std::string hostFeatures;
   /// PTX, in one module.
   std::string ptx;
 
@@ -143,7 +173,14 @@ struct DeviceCode {
   ///     // kernel k_1f results 32 terms 8 grid 0,1 parameters p0 p1 e0 e1 e2
   ///
   /// p0: the pointer of operand 0; e1: the extent of loop 1; o1: its origin;
-  /// s0.1: the stride of operand 0 in loop 1.
+  /// s0.1: the stride of operand 0 in loop 1. Epilogues follow:
+  ///
+  ///     // epilogue k_1f gelu result 3 terms 0,1
+  ///     // epilogue k_2e gelu_gradient result 3 terms 1,2 of k_1f factor 0
+  ///
+  /// Then the host's features and object, in hexadecimal digits:
+  ///
+  ///     // host avx2,fma 7f454c46
   std::string text() const;
   /// Fails on anything that text() cannot have written.
   static Result<DeviceCode> parse(std::string_view text);

@@ -2,7 +2,8 @@
 // The functions solver_*, as a solver for a device has them, by the host's
 // decompositions: matrices are column by column, transposed ones of the
 // program, and one more result says for each matrix whether there is an error.
-// The host's results have nans there, and say that there is none.
+// The host's results have nans there, and say that there is none. solver_lu has
+// one more operand, the numbers of the rows, and counts pivots from 1.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
@@ -16,29 +17,42 @@ constexpr std::string_view prefix = "solver_";
 /// dims are vectors or matrices.
 class SolverRoutine : public LibraryRoutine {
 public:
-  SolverRoutine(std::unique_ptr<LibraryRoutine> routine, size_t batchRank)
-      : routine(std::move(routine)), batchRank(batchRank) {}
+  SolverRoutine(std::unique_ptr<LibraryRoutine> routine, size_t batchRank,
+                bool isLu)
+      : routine(std::move(routine)), batchRank(batchRank), isLu(isLu) {}
 
   Status run(const LibraryArguments &arguments) const override {
     LibraryArguments transposed = arguments;
     const LibraryOperand errors = transposed.outputs.back();
     transposed.outputs.pop_back();
+    if (isLu)
+      transposed.inputs.pop_back();
     for (auto *operands : {&transposed.inputs, &transposed.outputs})
       for (LibraryOperand &operand : *operands)
         if (operand.extent.size() == batchRank + 2)
           for (Shape *shape :
                {&operand.offset, &operand.extent, &operand.strides})
             std::swap((*shape)[batchRank], (*shape)[batchRank + 1]);
-    forEachIndex<1>(errors.extent, {&errors.strides},
-                    [&](const std::array<int64_t, 1> &offsets) {
-                      reinterpret_cast<int32_t *>(errors.data)[offsets[0]] = 0;
-                    });
-    return routine->run(transposed);
+    forEachNumber(errors, [](int32_t &error) { error = 0; });
+    const Status done = routine->run(transposed);
+    if (isLu && done)
+      forEachNumber(transposed.outputs[1], [](int32_t &pivot) { ++pivot; });
+    return done;
   }
 
 private:
+  /// Calls `use` for each number of an array.
+  template <typename Use>
+  static void forEachNumber(const LibraryOperand &array, const Use &use) {
+    forEachIndex<1>(array.extent, {&array.strides},
+                    [&](const std::array<int64_t, 1> &offsets) {
+                      use(reinterpret_cast<int32_t *>(array.data)[offsets[0]]);
+                    });
+  }
+
   const std::unique_ptr<LibraryRoutine> routine;
   const size_t batchRank;
+  const bool isLu;
 };
 
 } // namespace
@@ -51,6 +65,14 @@ static RoutineOrError makeSolver(const LibraryStep &step) {
   const size_t batchRank = step.outputs.back()->shape.size();
   LibraryStep decomposition = step;
   decomposition.outputs.pop_back();
+  const std::string_view function =
+      std::string_view(step.step.library).substr(prefix.size());
+  const bool isLu = function == "lu";
+  if (isLu) {
+    if (step.inputs.size() != 2 || step.outputs.size() != 4)
+      return Error("its operands do not fit");
+    decomposition.inputs.pop_back();
+  }
   std::vector<BufferDecl> matrices;
   matrices.reserve(step.inputs.size() + step.outputs.size());
   for (auto *buffers : {&decomposition.inputs, &decomposition.outputs})
@@ -60,19 +82,18 @@ static RoutineOrError makeSolver(const LibraryStep &step) {
         std::swap(matrices.back().shape[batchRank],
                   matrices.back().shape[batchRank + 1]);
       }
-  const LibraryRow *row = findLibraryFunction(
-      std::string_view(step.step.library).substr(prefix.size()));
-  RoutineOrError routine = row->make(decomposition);
+  RoutineOrError routine = findLibraryFunction(function)->make(decomposition);
   if (!routine)
     return routine.error();
   return routineOf(
-      std::make_unique<SolverRoutine>(std::move(*routine), batchRank));
+      std::make_unique<SolverRoutine>(std::move(*routine), batchRank, isLu));
 }
 
 namespace meshloom::library {
 LibraryRows functionsOfSolverCalls() {
   static constexpr LibraryRow rows[] = {
       {"solver_cholesky", makeSolver},
+      {"solver_lu", makeSolver},
       {"solver_geqrf", makeSolver},
       {"solver_householder_product", makeSolver},
       {"solver_eigh", makeSolver},

@@ -8,6 +8,8 @@
 // body may update it in place; one that something else still refers to (an init
 // that is used after the loop, two carried values that swap places) is copied
 // by the update, as any argument is that the caller keeps.
+#include "UnrolledLoops.h"
+
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/Plan/ControlPlan.h"
 #include "meshloom/Runtime/Plan/Load.h"
@@ -43,7 +45,7 @@ private:
   int64_t bytesOf(const std::vector<unsigned> &buffers) const;
 
   bool exchanges(const List &list) const;
-  Result<bool> goesOn(const ControlLoop &loop, const Array &predicate) const;
+  Result<bool> goesOn(ControlLoop &loop, Values &values);
   void giveBack(Values &values, std::vector<Array> &arguments) const;
   void forgetResults(const List &list, Values &values) const;
   Status run(List &list, Values &values);
@@ -189,11 +191,13 @@ bool ControlExecutable::exchanges(const List &list) const {
   });
 }
 
-/// Returns whether there is a next iteration: on any device here or, where
-/// processes must agree, in any of them.
-Result<bool> ControlExecutable::goesOn(const ControlLoop &loop,
-                                       const Array &predicate) const {
-  Result<bool> here = onAnyDevice(predicate);
+/// Runs the condition, and returns whether there is a next iteration: on any
+/// device here or, where processes must agree, in any of them.
+Result<bool> ControlExecutable::goesOn(ControlLoop &loop, Values &values) {
+  if (Status ok = run(loop.lists[0], values); !ok)
+    return ok.error();
+  Result<bool> here = onAnyDevice(values[loop.step->predicate]);
+  forgetResults(loop.lists[0], values);
   if (!here || !loop.agrees)
     return here;
   int32_t any = *here;
@@ -280,11 +284,10 @@ Status ControlExecutable::run(ControlLoop &loop, const Item &item,
         values[carry.init] = std::move(values[carry.argument]);
     return error;
   };
+  const int64_t turns = knownTurns(*loop.step);
   while (true) {
-    if (Status ok = run(loop.lists[0], values); !ok)
-      return failed(ok.error());
-    const Result<bool> goOn = goesOn(loop, values[loop.step->predicate]);
-    forgetResults(loop.lists[0], values);
+    const Result<bool> goOn =
+        turns < 0 ? goesOn(loop, values) : Result<bool>(iterations < turns);
     if (!goOn)
       return failed(goOn.error());
     if (!*goOn)

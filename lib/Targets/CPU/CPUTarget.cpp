@@ -66,6 +66,23 @@ std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered) {
   return kernels;
 }
 
+Result<Code> codeOf(ArrayRef<KernelToCompile> kernels,
+                    const EmitOptions &options, KernelCompiler &compiler) {
+  Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
+  if (options.asBytes) {
+    auto bytes = linkKernels(kernels, compiler);
+    if (!bytes)
+      return bytes.error();
+    code.bytes = std::move(*bytes);
+    return code;
+  }
+  auto symbols = loadKernels(kernels, options.optimize, compiler);
+  if (!symbols)
+    return symbols.error();
+  code.symbols = std::move(*symbols);
+  return code;
+}
+
 /// Which kernels a program has depends little on how it is laid out.
 class KernelsAhead : public CodeAhead {
 public:
@@ -120,20 +137,11 @@ public:
     KernelCompiler &compiler =
         ahead ? static_cast<KernelsAhead *>(ahead)->compiler
               : localCompiler.emplace(modeFor(options));
-    Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
-    if (options.asBytes) {
-      auto bytes = linkKernels(kernels, compiler);
-      if (!bytes)
-        return Result<Compiled>(bytes.error());
-      code.bytes = std::move(*bytes);
-    } else {
-      auto symbols = loadKernels(kernels, options.optimize, compiler);
-      if (!symbols)
-        return Result<Compiled>(symbols.error());
-      code.symbols = std::move(*symbols);
-    }
+    auto code = codeOf(kernels, options, compiler);
+    if (!code)
+      return Result<Compiled>(code.error());
     return Result<Compiled>(Compiled(
-        {std::move(lowered->program), std::move(code)}, options.machine));
+        {std::move(lowered->program), std::move(*code)}, options.machine));
   }
 
   void prepare(const EmitOptions &options) const override {
@@ -172,14 +180,14 @@ const Target &cpuTarget() {
   return target;
 }
 
-Result<std::shared_ptr<const CodeSymbols>>
+Result<Code>
 compileForHost(ArrayRef<std::pair<std::string, Operation *>> kernels,
-               bool optimize) {
+               const EmitOptions &options) {
   std::vector<KernelToCompile> functions;
   for (const auto &[symbol, kernel] : kernels)
     functions.push_back({symbol, kernel});
-  KernelCompiler compiler(modeFor(optimize));
-  return loadKernels(functions, optimize, compiler);
+  KernelCompiler compiler(modeFor(options));
+  return codeOf(functions, options, compiler);
 }
 
 } // namespace meshloom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Targets/CUDA/CUDATarget.h"
 
+#include "EpilogueForms.h"
 #include "PtxCodegen.h"
 #include "ThreadEmitter.h"
 #include "meshloom/Targets/CPU/CPUTarget.h"
@@ -144,17 +145,20 @@ public:
       return failure();
     if (!*compiled)
       return Result<Compiled>(compiled->error());
-    const std::string text = (*compiled)->text();
-    Code code{codeFormat,
-              (*compiled)->kernels.empty() ? "" : ptxArchitecture,
-              std::vector<char>(text.begin(), text.end()),
-              {}};
-    if (!functions.empty() && !options.asBytes) {
-      auto symbols = compileForHost(functions, options.optimize);
-      if (!symbols)
-        return Result<Compiled>(symbols.error());
-      code.symbols = std::move(*symbols);
+    if (!lowered->program.deterministic && !uses.common.products.empty())
+      (*compiled)->epilogues = findEpilogues(function);
+    std::shared_ptr<const CodeSymbols> symbols;
+    if (!functions.empty()) {
+      auto host = compileForHost(functions, options);
+      if (!host)
+        return Result<Compiled>(host.error());
+      (*compiled)->hostObject = std::move(host->bytes);
+      (*compiled)->hostFeatures = std::move(host->requirements);
+      symbols = std::move(host->symbols);
     }
+    const std::string text = (*compiled)->text();
+    Code code{codeFormat, (*compiled)->kernels.empty() ? "" : ptxArchitecture,
+              std::vector<char>(text.begin(), text.end()), std::move(symbols)};
     return Result<Compiled>(Compiled(
         {std::move(lowered->program), std::move(code)}, options.machine));
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The structural name of a kernel: a digest of all that its code depends on.
-#include "meshloom/Targets/Kernels/KernelAccess.h"
-
-#include "KernelSymbol.h"
+#include "meshloom/Targets/Kernels/KernelSymbol.h"
 
 #include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
 
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/raw_ostream.h"

@@ -228,6 +228,28 @@ void solve(CholeskyOp op) {
                                         elements.number(s.element, 0)));
 }
 
+/// Rows change places in a list of their numbers, too. Pivots count from 1. A
+/// matrix that is not finite has nans, and its rows stay where they are.
+void solve(LuOp op) {
+  SolverBuilder s(op, op.getA());
+  Value isFinite = s.isFinite(op.getA()), isSolved;
+  Value columns = s.transposed(s.onlyWhere(isFinite, op.getA(), 0));
+  ShapedBuilder rows = s.shaped(s.rows);
+  Value numbers = s.b.create<ConvertOp>(s.loc, rows.of(s.b.getI32Type()),
+                                        rows.index(int64_t(s.batch.size())));
+  const SmallVector<Value> results =
+      s.call(op.getLibraryCall(), {columns, numbers},
+             {columns.getType(), op.getPivots().getType(), numbers.getType()},
+             isSolved);
+  op.getFactors().replaceAllUsesWith(
+      s.orNan(isFinite, s.transposed(results[0])));
+  ShapedBuilder pivots = s.shaped(s.dimsOf(results[1]));
+  op.getPivots().replaceAllUsesWith(
+      s.b.create<SubtractOp>(s.loc, results[1].getType(), results[1],
+                             pivots.splat(s.b.getI32Type(), 1)));
+  op.getPermutation().replaceAllUsesWith(results[2]);
+}
+
 void solve(GeqrfOp op) {
   SolverBuilder s(op, op.getA());
   Value isFinite = s.isFinite(op.getA()), isSolved;
@@ -351,7 +373,7 @@ template <typename Op> bool trySolve(Operation *op) {
 
 void meshloom::callSolver(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block))
-    (void)(trySolve<CholeskyOp>(&op) || trySolve<GeqrfOp>(&op) ||
-           trySolve<HouseholderProductOp>(&op) || trySolve<EighOp>(&op) ||
-           trySolve<SvdOp>(&op));
+    (void)(trySolve<CholeskyOp>(&op) || trySolve<LuOp>(&op) ||
+           trySolve<GeqrfOp>(&op) || trySolve<HouseholderProductOp>(&op) ||
+           trySolve<EighOp>(&op) || trySolve<SvdOp>(&op));
 }

@@ -9,11 +9,11 @@
 //   dtensor.while, case  a loop or branch with steps of its own
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
-#include "KernelSymbol.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/SPMD/Signature.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
+#include "meshloom/Targets/Kernels/KernelSymbol.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"

@@ -30,6 +30,18 @@ SAME(BlasTranspose::No, CUBLAS_OP_N);
 SAME(BlasTranspose::Yes, CUBLAS_OP_T);
 SAME(BlasProductAttribute::TransposeA, CUBLASLT_MATMUL_DESC_TRANSA);
 SAME(BlasProductAttribute::TransposeB, CUBLASLT_MATMUL_DESC_TRANSB);
+SAME(BlasProductAttribute::Epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE);
+SAME(BlasProductAttribute::Bias, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+SAME(BlasProductAttribute::Auxiliary,
+     CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+SAME(BlasProductAttribute::AuxiliaryPitch,
+     CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
+SAME(BlasEpilogue::Bias, CUBLASLT_EPILOGUE_BIAS);
+SAME(BlasEpilogue::Gelu, CUBLASLT_EPILOGUE_GELU);
+SAME(BlasEpilogue::GeluGradient, CUBLASLT_EPILOGUE_DGELU);
+static_assert((int(BlasEpilogue::Gelu) | int(BlasEpilogue::Bias) |
+               int(BlasEpilogue::Auxiliary)) ==
+              CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
 SAME(BlasLayoutAttribute::BatchCount, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 SAME(BlasLayoutAttribute::BatchStride,
      CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);

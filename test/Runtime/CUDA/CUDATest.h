@@ -42,7 +42,7 @@ func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
 )";
 
 inline Compiled compileFor(const std::string &target, const std::string &text,
-                           bool deterministic = false) {
+                           bool deterministic = false, bool asBytes = false) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -51,6 +51,7 @@ inline Compiled compileFor(const std::string &target, const std::string &text,
   options.machine = *MachineModel::preset("shared-memory");
   options.target = target;
   options.deterministic = deterministic;
+  options.codeAsBytes = asBytes;
   return compile(*module, options).value_or_throw();
 }
 
@@ -71,9 +72,10 @@ inline Result<std::shared_ptr<Client>> clientOf(const std::string &name,
 /// in a row.
 inline Result<std::vector<std::vector<float>>>
 runStep(const std::shared_ptr<Client> &client, const std::string &target,
-        int64_t devices, int times = 2, bool deterministic = false) {
+        int64_t devices, int times = 2, bool deterministic = false,
+        const char *text = stepText) {
   Compiled compiled = compileFor(
-      target, fmt::format(fmt::runtime(stepText), devices), deterministic);
+      target, fmt::format(fmt::runtime(text), devices), deterministic);
   const Signature signature = compiled.signature();
   auto executable = client->load(std::move(compiled));
   if (!executable)

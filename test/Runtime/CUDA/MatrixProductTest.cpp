@@ -71,6 +71,27 @@ TEST(MatrixProductTest, OtherOperandsAreRefused) {
   EXPECT_FALSE(productOf("mnk", {2, 3, 0}, {5, 0, 1}, {0, 1, 3}, {3, 1, 0}));
 }
 
+// A bias is one number for each row, as the library sees the result, and gelu's
+// operands lie as the result does.
+TEST(MatrixProductTest, Epilogues) {
+  constexpr auto gelu = ProductEpilogue::Form::Gelu;
+  const Strides extents{2, 8, 5}, out{8, 1, 0};
+  auto isPossible = [&](MatrixProduct::Epilogue epilogue, const Strides &bias,
+                        const Strides &auxiliary) {
+    auto product = productOf("mnk", extents, {5, 0, 1}, {0, 1, 8}, out);
+    return product->setEpilogue(epilogue, {DType::F32, "mnk", {}}, extents, out,
+                                bias, auxiliary) &&
+           product->epilogue == epilogue;
+  };
+  EXPECT_TRUE(isPossible({gelu, 4, 16}, {0, 1, 0}, {8, 1, 0}));
+  EXPECT_TRUE(isPossible({gelu, 0, 0}, {}, {}));
+  EXPECT_FALSE(isPossible({gelu, 4, 0}, {1, 0, 0}, {})) << "one a column";
+  EXPECT_FALSE(isPossible({gelu, 4, 0}, {8, 1, 0}, {})) << "a whole matrix";
+  EXPECT_FALSE(isPossible({gelu, 4, 0}, {0, 2, 0}, {})) << "with gaps";
+  EXPECT_FALSE(isPossible({gelu, 0, 8}, {}, {8, 1, 0})) << "alignment";
+  EXPECT_FALSE(isPossible({gelu, 0, 16}, {}, {1, 2, 0})) << "transposed";
+}
+
 // A dim of one element may have any stride.
 TEST(MatrixProductTest, VectorsAreMatrices) {
   const auto product =

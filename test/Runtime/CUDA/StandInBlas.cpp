@@ -6,15 +6,19 @@
 // other, algorithms for another product, too little workspace, addresses that
 // are less aligned than the algorithm was promised. It writes poison to its
 // workspace, so that others who use that memory meanwhile have wrong results.
+// Epilogues are those of one matrix, whose matrix of gelu's operands has a
+// pitch of a multiple of 8.
 #include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
 #include "StandInDriver.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 
 namespace meshloom::cuda {
@@ -26,8 +30,18 @@ struct BlasLayoutObject {
   int32_t batches = 1;
   int64_t batchStride = 0;
 };
+struct BlasEpilogueOperands {
+  uint32_t bits = 1; ///< none
+  char *bias = nullptr, *auxiliary = nullptr;
+  int64_t auxiliaryPitch = 0;
+
+  bool has(BlasEpilogue bit) const {
+    return (bits & uint32_t(bit)) == uint32_t(bit);
+  }
+};
 struct BlasProductObject {
   std::array<BlasTranspose, 2> transposes{};
+  BlasEpilogueOperands epilogue;
 };
 struct BlasPreferenceObject {
   uint64_t workspaceBytes = 0;
@@ -71,13 +85,24 @@ struct Matrix {
 
 struct Product {
   Matrix a, b, out;
+  BlasEpilogueOperands epilogue;
 
+  bool isValidEpilogue() const {
+    constexpr int64_t pitchUnit = 8;
+    const bool hasEpilogue = epilogue.bits != 1;
+    return (!hasEpilogue || out.layout.batches == 1) &&
+           (!epilogue.has(BlasEpilogue::Bias) || epilogue.bias) &&
+           (!epilogue.has(BlasEpilogue::Auxiliary) ||
+            (epilogue.auxiliary && epilogue.auxiliaryPitch >= out.rows &&
+             epilogue.auxiliaryPitch % pitchUnit == 0));
+  }
   bool isValid() const {
     const bool hasOneType =
         a.layout.type == b.layout.type && a.layout.type == out.layout.type;
     return a.isValid() && b.isValid() && out.isValid() && hasOneType &&
-           a.rows == out.rows && b.columns == out.columns &&
-           a.columns == b.rows && a.layout.batches == out.layout.batches &&
+           isValidEpilogue() && a.rows == out.rows &&
+           b.columns == out.columns && a.columns == b.rows &&
+           a.layout.batches == out.layout.batches &&
            b.layout.batches == out.layout.batches;
   }
   size_t workspaceBytes() const {
@@ -86,7 +111,8 @@ struct Product {
   /// An algorithm remembers this of the product that it is for.
   std::array<uint64_t, 4> key() const {
     return {uint64_t(out.rows), uint64_t(out.columns), uint64_t(a.columns),
-            uint64_t(a.isTransposed) * 2 + uint64_t(b.isTransposed)};
+            epilogue.bits * 4 + uint64_t(a.isTransposed) * 2 +
+                uint64_t(b.isTransposed)};
   }
 };
 
@@ -125,6 +151,33 @@ void store(char *array, int64_t index, BlasType type, float value) {
   std::memcpy(array + index * 2, &half, 2);
 }
 
+/// gelu(u) = u / 2 (1 + tanh(slope (u + cubic u^3))), and its gradient.
+constexpr float slope = 0.7978845608F, cubic = 0.044715F;
+float gelu(float u) {
+  return u / 2 * (1 + std::tanh(slope * (u + cubic * u * u * u)));
+}
+float geluGradient(float u) {
+  const float inner = std::tanh(slope * (u + cubic * u * u * u));
+  return (1 + inner) / 2 +
+         u / 2 * (1 - inner * inner) * slope * (1 + 3 * cubic * u * u);
+}
+
+/// Returns the result that a sum becomes.
+float finish(const Product &product, int64_t row, int64_t column, float sum) {
+  const BlasEpilogueOperands &epilogue = product.epilogue;
+  const BlasType type = product.out.layout.type;
+  if (epilogue.bits == 1)
+    return sum;
+  const int64_t place = column * epilogue.auxiliaryPitch + row;
+  if (epilogue.has(BlasEpilogue::GeluGradient))
+    return sum * geluGradient(load(epilogue.auxiliary, place, type));
+  if (epilogue.has(BlasEpilogue::Bias))
+    sum += load(epilogue.bias, row, type);
+  if (epilogue.has(BlasEpilogue::Auxiliary))
+    store(epilogue.auxiliary, place, type, sum);
+  return epilogue.has(BlasEpilogue::Gelu) ? gelu(sum) : sum;
+}
+
 void compute(const Product &product, const char *a, const char *b, char *out) {
   const BlasType type = product.out.layout.type;
   for (int64_t batch = 0; batch < product.out.layout.batches; ++batch)
@@ -134,7 +187,8 @@ void compute(const Product &product, const char *a, const char *b, char *out) {
         for (int64_t term = 0; term < product.a.columns; ++term)
           sum += load(a, product.a.indexOf(batch, row, term), type) *
                  load(b, product.b.indexOf(batch, term, column), type);
-        store(out, product.out.indexOf(batch, row, column), type, sum);
+        store(out, product.out.indexOf(batch, row, column), type,
+              finish(product, row, column, sum));
       }
 }
 
@@ -155,6 +209,28 @@ template <typename T> BlasResult destroy(T *object) {
 
 size_t bytesOf(const Matrix &matrix) {
   return size_t(matrix.elements() * matrix.width());
+}
+
+/// Returns whether the operands of the epilogue are memory of the GPU.
+bool areOperandsMemory(const Product &product, const DeviceBytes &isMemory) {
+  const BlasEpilogueOperands &epilogue = product.epilogue;
+  const int64_t rows = product.out.rows, columns = product.out.columns;
+  const int64_t auxiliary = (columns - 1) * epilogue.auxiliaryPitch + rows;
+  auto isVector = [&](const char *address, int64_t elements) {
+    return isMemory(address, size_t(elements * product.out.width()));
+  };
+  return (!epilogue.has(BlasEpilogue::Bias) || isVector(epilogue.bias, rows)) &&
+         (!epilogue.has(BlasEpilogue::Auxiliary) ||
+          isVector(epilogue.auxiliary, auxiliary));
+}
+
+/// The power of two, at most 16, that divides the address of the epilogue's
+/// operands.
+uint64_t alignmentOf(const BlasEpilogueOperands &epilogue) {
+  constexpr uintptr_t largest = 16;
+  return std::gcd(reinterpret_cast<uintptr_t>(epilogue.bias) |
+                      reinterpret_cast<uintptr_t>(epilogue.auxiliary),
+                  largest);
 }
 
 } // namespace
@@ -195,9 +271,23 @@ BlasResult cublasLtMatmulDescDestroy(BlasProductHandle product) {
 BlasResult cublasLtMatmulDescSetAttribute(BlasProductHandle product,
                                           BlasProductAttribute attribute,
                                           const void *value, size_t bytes) {
-  return setValue(
-      product->transposes[attribute == BlasProductAttribute::TransposeB], value,
-      bytes);
+  BlasEpilogueOperands &epilogue = product->epilogue;
+  switch (attribute) {
+  case BlasProductAttribute::TransposeA:
+  case BlasProductAttribute::TransposeB:
+    return setValue(
+        product->transposes[attribute == BlasProductAttribute::TransposeB],
+        value, bytes);
+  case BlasProductAttribute::Epilogue:
+    return setValue(epilogue.bits, value, bytes);
+  case BlasProductAttribute::Bias:
+    return setValue(epilogue.bias, value, bytes);
+  case BlasProductAttribute::Auxiliary:
+    return setValue(epilogue.auxiliary, value, bytes);
+  case BlasProductAttribute::AuxiliaryPitch:
+    return setValue(epilogue.auxiliaryPitch, value, bytes);
+  }
+  return BlasResult::InvalidValue;
 }
 
 BlasResult cublasLtMatrixLayoutCreate(BlasLayoutHandle *layout, BlasType type,
@@ -241,7 +331,8 @@ cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProductHandle description,
                                BlasHeuristic *results, int *count) {
   const Product product{{*a, description->transposes[0]},
                         {*b, description->transposes[1]},
-                        {*out, BlasTranspose::No}};
+                        {*out, BlasTranspose::No},
+                        description->epilogue};
   if (!product.isValid() || c != out || requested < 1)
     return BlasResult::InvalidValue;
   *count = 0;
@@ -263,6 +354,7 @@ cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProductHandle description,
     results[0].algorithm.data[place] =
         found == preference->alignments.end() ? usual : found->second;
   }
+  results[0].algorithm.data[7] = alignmentOf(product.epilogue);
   return BlasResult::Success;
 }
 
@@ -279,7 +371,8 @@ BlasResult cublasLtMatmul(BlasHandle handle, BlasProductHandle description,
     return BlasResult::InvalidValue;
   const Product product{{*layoutOfA, description->transposes[0]},
                         {*layoutOfB, description->transposes[1]},
-                        {*layoutOfOut, BlasTranspose::No}};
+                        {*layoutOfOut, BlasTranspose::No},
+                        description->epilogue};
   // Scales and results in place: we have no use for others.
   if (*static_cast<const float *>(alpha) != 1 ||
       *static_cast<const float *>(beta) != 0 || c != out ||
@@ -295,6 +388,8 @@ BlasResult cublasLtMatmul(BlasHandle handle, BlasProductHandle description,
                                 std::pair(6, static_cast<const void *>(out))})
     if (reinterpret_cast<uintptr_t>(address) % data[place] != 0)
       return BlasResult::NotSupported;
+  if (alignmentOf(product.epilogue) < data[7])
+    return BlasResult::NotSupported;
   const DriverResult asked = standInEnqueue(
       stream, "cublasLtMatmul", {},
       [product, a, b, out, workspace,
@@ -302,6 +397,7 @@ BlasResult cublasLtMatmul(BlasHandle handle, BlasProductHandle description,
         if (!isMemory(a, bytesOf(product.a)) ||
             !isMemory(b, bytesOf(product.b)) ||
             !isMemory(out, bytesOf(product.out)) ||
+            !areOperandsMemory(product, isMemory) ||
             (workspaceBytes > 0 && !isMemory(workspace, workspaceBytes)))
           return "a product of cuBLASLt is of no memory of the GPU";
         if (workspaceBytes > 0)

@@ -174,6 +174,24 @@ SolverResult multiply(SolverHandle handle, const char *name, int rows,
                     });
 }
 
+template <typename T>
+SolverResult factorize(SolverHandle handle, const char *name, int rows,
+                       int columns, void *matrix, int stride, void *workspace,
+                       int *pivots, int *info) {
+  if (stride != rows)
+    return SolverResult::InvalidValue;
+  const int count = std::min(rows, columns);
+  std::vector<char> host(static_cast<size_t>(rows));
+  return enqueue<T>(
+      handle, name, rows, columns,
+      {{workspace, rows * columns * int64_t(sizeof(T))},
+       {host.data(), int64_t(host.size())}},
+      {matrixOf<T>(matrix, rows, columns), matrixOf<int>(pivots, count, 1)},
+      info, [=](T *numbers) {
+        return lapack<"getrf", T>(rows, columns, numbers, rows, pivots);
+      });
+}
+
 SolverResult askForElements(int rows, int columns, int *elements) {
   size_t device = 0, host = 0;
   const SolverResult result = askForBytes(rows, columns, &device, &host);
@@ -349,5 +367,44 @@ MULTIPLY(cusolverDnDorgqr, double)
 MULTIPLY(cusolverDnCungqr, std::complex<float>)
 MULTIPLY(cusolverDnZungqr, std::complex<double>)
 #undef MULTIPLY
+
+#define FACTORIZE(name, T)                                                     \
+  SolverResult name##_bufferSize(SolverHandle, int rows, int columns, void *,  \
+                                 int, int *elements) {                         \
+    return askForElements(rows, columns, elements);                            \
+  }                                                                            \
+  SolverResult name(SolverHandle handle, int rows, int columns, void *matrix,  \
+                    int stride, void *workspace, int *pivots, int *info) {     \
+    return factorize<T>(handle, #name, rows, columns, matrix, stride,          \
+                        workspace, pivots, info);                              \
+  }
+FACTORIZE(cusolverDnSgetrf, float)
+FACTORIZE(cusolverDnDgetrf, double)
+FACTORIZE(cusolverDnCgetrf, std::complex<float>)
+FACTORIZE(cusolverDnZgetrf, std::complex<double>)
+#undef FACTORIZE
+
+SolverResult cusolverDnSlaswp(SolverHandle handle, int columns, void *matrix,
+                              int stride, int first, int last,
+                              const int *pivots, int step) {
+  if (columns != 1 || stride < last || first != 1 || step != 1)
+    return SolverResult::InvalidValue;
+  const DriverResult asked = standInEnqueue(
+      handle->stream, "cusolverDnSlaswp", {},
+      [=](const DeviceBytes &isMemory) -> std::string {
+        auto *numbers = static_cast<int *>(matrix);
+        if (!isMemory(numbers, size_t(stride) * sizeof(int)) ||
+            !isMemory(pivots, size_t(last) * sizeof(int)))
+          return "an exchange of cuSOLVER's is of no memory of the GPU";
+        for (int row = 0; row < last; ++row) {
+          if (pivots[row] < 1 || pivots[row] > stride)
+            return "cuSOLVER exchanges a row that does not exist";
+          std::swap(numbers[row], numbers[pivots[row] - 1]);
+        }
+        return "";
+      });
+  return asked == DriverResult::Success ? SolverResult::Success
+                                        : SolverResult::ExecutionFailed;
+}
 } // extern "C"
 } // namespace meshloom::cuda

@@ -12,10 +12,12 @@ using LoadStraight =
     std::function<Result<std::shared_ptr<StraightExecutable>>(BoundProgram)>;
 
 /// Fails on a program that is wrong in itself (Program::verify), that does not
-/// fit in the client's memory, or that `straight` fails on.
+/// fit in the client's memory, or that `straight` fails on. Loops of at most
+/// `mostUnrolled` steps are written out: see unrollLoops.
 Result<std::shared_ptr<Executable>>
 loadProgram(const std::shared_ptr<PlanClient> &client, BoundProgram program,
-            const LoadOptions &options, const LoadStraight &straight);
+            const LoadOptions &options, const LoadStraight &straight,
+            int64_t mostUnrolled = 0);
 
 /// For programs with loops and branches.
 Result<std::shared_ptr<Executable>>

@@ -9,10 +9,10 @@ namespace meshloom {
 
 const Target &cpuTarget();
 
-/// Machine code of `kernels`, by symbol, in this process: for targets whose
-/// programs call functions of the host.
-Result<std::shared_ptr<const CodeSymbols>>
+/// Machine code of `kernels`, by symbol: for targets whose programs call
+/// functions of the host.
+Result<Code>
 compileForHost(ArrayRef<std::pair<std::string, Operation *>> kernels,
-               bool optimize);
+               const EmitOptions &options);
 
 } // namespace meshloom

@@ -50,6 +50,42 @@ BlasProduct::~BlasProduct() {
     (void)library.cublasLtMatmulDescDestroy(description);
 }
 
+template <typename Value>
+Status BlasProduct::set(BlasProductAttribute attribute,
+                        const Value &value) const {
+  return library.check(library.cublasLtMatmulDescSetAttribute(
+                           description, attribute, &value, sizeof(value)),
+                       "cublasLtMatmulDescSetAttribute");
+}
+
+/// The library takes the alignment of an operand from its pointer, which is
+/// another one in each run: an algorithm is chosen for the alignment alone.
+Status BlasProduct::describeEpilogue(const MatrixProduct &product) {
+  using Form = ProductEpilogue::Form;
+  const MatrixProduct::Epilogue &epilogue = *product.epilogue;
+  auto bits = epilogue.form == Form::Bias ? uint32_t(0)
+              : epilogue.form == Form::Gelu
+                  ? uint32_t(BlasEpilogue::Gelu)
+                  : uint32_t(BlasEpilogue::GeluGradient);
+  Status done = Success();
+  auto add = [&](BlasProductAttribute attribute, int64_t alignment,
+                 BlasEpilogue bit) {
+    bits |= uint32_t(bit);
+    pointers.push_back(attribute);
+    if (done)
+      done = set(attribute, uint64_t(alignment));
+  };
+  if (epilogue.biasAlignment > 0)
+    add(BlasProductAttribute::Bias, epilogue.biasAlignment, BlasEpilogue::Bias);
+  if (epilogue.auxiliaryAlignment > 0) {
+    add(BlasProductAttribute::Auxiliary, epilogue.auxiliaryAlignment,
+        BlasEpilogue::Auxiliary);
+    if (done)
+      done = set(BlasProductAttribute::AuxiliaryPitch, product.out.pitch);
+  }
+  return done ? set(BlasProductAttribute::Epilogue, bits) : done;
+}
+
 Status BlasProduct::describe(const MatrixProduct &product) {
   swapsOperands = product.swapsOperands;
   if (Status ok =
@@ -63,13 +99,12 @@ Status BlasProduct::describe(const MatrixProduct &product) {
         std::pair(BlasProductAttribute::TransposeB, &product.b)}) {
     const BlasTranspose transpose =
         operand->isTransposed ? BlasTranspose::Yes : BlasTranspose::No;
-    if (Status ok = library.check(
-            library.cublasLtMatmulDescSetAttribute(
-                description, attribute, &transpose, sizeof(transpose)),
-            "cublasLtMatmulDescSetAttribute");
-        !ok)
+    if (Status ok = set(attribute, transpose); !ok)
       return ok;
   }
+  if (product.epilogue)
+    if (Status ok = describeEpilogue(product); !ok)
+      return ok;
   auto describeMatrix = [&](BlasLayoutHandle &layout,
                             const MatrixProduct::Operand &operand, int64_t rows,
                             int64_t columns) -> Status {
@@ -147,11 +182,16 @@ Status BlasProduct::enqueue(Commands &commands, std::span<char *const> operands,
   char *lhs = operands[0], *rhs = operands[1], *result = operands[2];
   if (swapsOperands)
     std::swap(lhs, rhs);
-  std::array<uint64_t, 4> addresses{};
-  std::ranges::transform(
-      std::array{lhs, rhs, result, workspace}, addresses.begin(),
-      [](char *address) { return reinterpret_cast<uint64_t>(address); });
-  return commands.callLibrary(addresses, [&](StreamHandle stream) {
+  std::vector<uint64_t> addresses{reinterpret_cast<uint64_t>(workspace)};
+  for (char *operand : operands)
+    addresses.push_back(reinterpret_cast<uint64_t>(operand));
+  return commands.callLibrary(addresses, [&](StreamHandle stream) -> Status {
+    std::lock_guard lock(mutex);
+    for (size_t i = 0; i < pointers.size(); ++i)
+      if (Status ok =
+              set(pointers[i], reinterpret_cast<uint64_t>(operands[3 + i]));
+          !ok)
+        return ok;
     const float one = 1, zero = 0;
     return library.check(
         library.cublasLtMatmul(handle, description, &one, lhs, a, rhs, b, &zero,

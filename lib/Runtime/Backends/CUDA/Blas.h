@@ -44,13 +44,16 @@ public:
   int64_t workspaceBytes() const override {
     return int64_t(chosen.workspaceBytes);
   }
-  /// `operands`: lhs, rhs and out.
+  /// `operands`: lhs, rhs and out; then those of the epilogue.
   Status enqueue(Commands &commands, std::span<char *const> operands,
                  char *workspace) const override;
 
 private:
   friend class Blas;
   Status describe(const MatrixProduct &product);
+  Status describeEpilogue(const MatrixProduct &product);
+  template <typename Value>
+  Status set(BlasProductAttribute attribute, const Value &value) const;
   /// False: the library has no algorithm.
   Result<bool> choose(const MatrixProduct &product);
 
@@ -60,6 +63,9 @@ private:
   BlasProductHandle description = nullptr;
   BlasLayoutHandle a = nullptr, b = nullptr, out = nullptr;
   BlasHeuristic chosen{};
+  /// The attributes for the epilogue's operands, in the order of `operands`.
+  std::vector<BlasProductAttribute> pointers;
+  mutable std::mutex mutex; ///< of the pointers in the description
 };
 
 /// The library on one card. The card is the one that the calling thread speaks

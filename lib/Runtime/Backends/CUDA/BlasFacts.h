@@ -21,7 +21,21 @@ enum class BlasType : int { F32 = 0, F16 = 2, BF16 = 14 };
 enum class BlasCompute : int { F32 = 68 };
 /// The value of an attribute of products.
 enum class BlasTranspose : int { No = 0, Yes = 1 };
-enum class BlasProductAttribute : int { TransposeA = 3, TransposeB = 4 };
+enum class BlasProductAttribute : int {
+  TransposeA = 3,
+  TransposeB = 4,
+  Epilogue = 7,
+  Bias = 8,
+  Auxiliary = 11,
+  AuxiliaryPitch = 12
+};
+/// Bits that the library combines; Gelu is the form with tanh.
+enum class BlasEpilogue : uint32_t {
+  Bias = 4,
+  Gelu = 32,
+  GeluGradient = 192,
+  Auxiliary = 128
+};
 enum class BlasLayoutAttribute : int { BatchCount = 5, BatchStride = 6 };
 enum class BlasPreferenceAttribute : int {
   MostWorkspaceBytes = 1,

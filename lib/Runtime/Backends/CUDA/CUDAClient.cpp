@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CUDAClient.h"
 
+#include "meshloom/Runtime/Library/HostCode.h"
+
 #include <charconv>
 #include <fmt/format.h>
 
@@ -66,6 +68,20 @@ std::optional<Array> CUDAClient::adopt(const ArrayType &type, Array &array) {
   return PlanClient::adopt(type, array);
 }
 
+/// Loads the host's functions of a program that was saved.
+static Status loadHostCode(LoadedCode &loaded) {
+  const DeviceCode &code = loaded.code;
+  if (loaded.host || code.hostObject.empty())
+    return Success();
+  if (Status ok = library::checkCPUFeatures(code.hostFeatures); !ok)
+    return ok;
+  auto host = library::loadSharedObject(code.hostObject);
+  if (!host)
+    return host.error();
+  loaded.host = std::move(*host);
+  return Success();
+}
+
 /// Fails on code that the card does not run.
 static Result<std::shared_ptr<const LoadedCode>>
 loadCode(const Compiled &compiled, Card &card) {
@@ -90,6 +106,9 @@ loadCode(const Compiled &compiled, Card &card) {
     return parsed.error().withMessage(
         fmt::format("program '{}': {}", name, parsed.error().message()));
   loaded->code = std::move(*parsed);
+  if (Status ok = loadHostCode(*loaded); !ok)
+    return ok.error().withMessage(
+        fmt::format("program '{}': {}", name, ok.error().message()));
   if (loaded->code.kernels.empty())
     return std::shared_ptr<const LoadedCode>(loaded);
   constexpr std::string_view architecture = "sm_";
@@ -112,6 +131,9 @@ loadCode(const Compiled &compiled, Card &card) {
   return std::shared_ptr<const LoadedCode>(std::move(loaded));
 }
 
+/// The most pieces of work that a loop adds to a graph.
+static constexpr int64_t mostUnrolledSteps = 2048;
+
 Result<std::shared_ptr<Executable>>
 CUDAClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
                    const LoadOptions &options) {
@@ -119,9 +141,10 @@ CUDAClient::loadOn(Compiled compiled, const DeviceAssignment &assignment,
   if (!code)
     return code.error();
   auto self = std::static_pointer_cast<CUDAClient>(shared_from_this());
-  return plan::loadProgram(self, {std::move(compiled), assignment}, options,
-                           [&](plan::BoundProgram straight) {
-                             return loadStraight(self, *code, options,
-                                                 std::move(straight));
-                           });
+  return plan::loadProgram(
+      self, {std::move(compiled), assignment}, options,
+      [&](plan::BoundProgram straight) {
+        return loadStraight(self, *code, options, std::move(straight));
+      },
+      graphsFrom > 0 ? mostUnrolledSteps : 0);
 }

@@ -13,6 +13,7 @@
 #include "CallTimes.h"
 #include "CardLibraries.h"
 #include "DeviceExchange.h"
+#include "Epilogues.h"
 #include "Graph.h"
 
 #include "meshloom/Runtime/Plan/Failure.h"
@@ -23,12 +24,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 namespace meshloom::cuda {
 
 /// A piece of work, ready to run.
 struct Call {
   const plan::Work *work = nullptr;
+  const JoinedProduct *joined = nullptr;      ///< of a product with an epilogue
   std::vector<plan::AccessElements> elements; ///< per access
   std::vector<int64_t> strides;               ///< [access][loop]
   LoadedKernel kernel;                        ///< of a kernel or product
@@ -105,6 +109,10 @@ private:
     std::unique_ptr<Graph> recorded; ///< null: not yet
   };
 
+  /// Joins products with the kernels behind them where a library computes
+  /// both.
+  void joinEpilogues();
+  bool isOfLibrary(const JoinedProduct &product) const;
   void order();
   plan::Offsets place() const;
   Status placeExchanges();
@@ -112,7 +120,13 @@ private:
   void findSegments();
   /// Finds what each call comes after.
   void findEdges(const std::vector<int64_t> &offsets);
-  Result<Call> prepare(const plan::Work &work);
+  /// `users`: per memory, the calls that use it, in their order.
+  void addMemoryEdges(const std::vector<std::vector<unsigned>> &users,
+                      const std::vector<int64_t> &offsets,
+                      std::vector<std::set<unsigned>> &edges) const;
+  Result<Call> prepare(unsigned action);
+  /// A call whose code is still to be found.
+  Call callOf(const plan::Work &work, const JoinedProduct *joined) const;
   /// The addends of a value: `first`, `first` + `step`, ...
   struct Addends {
     int64_t first, step, count;
@@ -120,10 +134,13 @@ private:
     static std::optional<Addends> of(std::span<const int64_t> numbers);
   };
   static std::optional<int64_t> addendStep(const plan::Work &work);
-  Result<std::string> symbolOf(const plan::Work &work) const;
+  std::string symbolOf(const plan::Work &work) const;
   Status findKernel(Call &call) const;
   /// The kernel of the program's code; without a shape where there is none.
   Result<LoadedKernel> loadedKernel(const std::string &symbol) const;
+  /// A library's work for each part of a call; empty: no library computes it.
+  using PartsOfLibrary = std::vector<std::shared_ptr<const LibraryWork>>;
+  Result<PartsOfLibrary> planParts(const Call &call) const;
   /// Looks for a library that computes a call, and gives it memory.
   Status planLibrary(Call &call);
   LibraryWorkOrError planPart(const Call &call, const Part &part) const;
@@ -201,8 +218,10 @@ private:
   const std::shared_ptr<Card> card;
   const std::shared_ptr<const LoadedCode> code;
   plan::StepGraph graph;
-  std::vector<unsigned> sequence; ///< of the graph's works
-  std::vector<Call> calls;        ///< in that order
+  std::map<unsigned, JoinedProduct> joined; ///< by the products' actions
+  std::set<unsigned> joinedKernels;         ///< their kernels' actions
+  std::vector<unsigned> sequence;           ///< of the graph's works
+  std::vector<Call> calls;                  ///< in that order
   /// Per call, the earlier ones that must have ended before it begins.
   std::vector<std::vector<unsigned>> after;
   std::vector<Segment> segments;

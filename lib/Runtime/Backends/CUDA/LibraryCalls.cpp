@@ -26,13 +26,31 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
   const auto kind = ProductKind::of(loaded, step);
   if (!kind)
     return noLibraryWork();
-  const auto product = MatrixProduct::of(
+  auto product = MatrixProduct::of(
       *kind, part.extents,
       {call.elements[0].strides, call.elements[1].strides,
        call.elements[2].strides},
       {alignmentAt(part.offsets[0]), alignmentAt(part.offsets[1]),
        alignmentAt(part.offsets[2])});
-  return product ? card->libraries().plan(*product) : noLibraryWork();
+  if (!product)
+    return noLibraryWork();
+  if (const JoinedProduct *joined = call.joined) {
+    MatrixProduct::Epilogue epilogue{.form = joined->form};
+    size_t access = 3;
+    auto next = [&](bool exists, int64_t &alignment) {
+      if (!exists)
+        return std::span<const int64_t>();
+      alignment = alignmentAt(part.offsets[access]);
+      return std::span(std::as_const(call.elements[access++].strides));
+    };
+    const auto bias = next(joined->hasBias, epilogue.biasAlignment),
+               auxiliary =
+                   next(joined->hasAuxiliary, epilogue.auxiliaryAlignment);
+    if (!product->setEpilogue(epilogue, *kind, part.extents,
+                              call.elements[2].strides, bias, auxiliary))
+      return noLibraryWork();
+  }
+  return card->libraries().plan(*product);
 }
 
 /// The loop of a dim; nothing where the dim has one element.
@@ -75,6 +93,7 @@ decompositionNamed(std::string_view name) {
   using Function = Decomposition::Function;
   constexpr std::array names{
       std::pair("solver_cholesky", Function::Cholesky),
+      std::pair("solver_lu", Function::Lu),
       std::pair("solver_geqrf", Function::Qr),
       std::pair("solver_householder_product", Function::Reflections),
       std::pair("solver_eigh", Function::Eigen),
@@ -240,13 +259,13 @@ LibraryWorkOrError CUDAExecutable::planPart(const Call &call,
 
 /// A deterministic program's bits depend on the operands alone, and a library's
 /// on the algorithm too.
-Status CUDAExecutable::planLibrary(Call &call) {
+Result<CUDAExecutable::PartsOfLibrary>
+CUDAExecutable::planParts(const Call &call) const {
+  PartsOfLibrary parts;
   if (loaded.deterministic)
-    return Success();
+    return parts;
   if (Status ok = card->enter(); !ok)
-    return ok;
-  std::vector<std::shared_ptr<const LibraryWork>> parts;
-  int64_t workspaceBytes = 0;
+    return ok.error();
   bool isComplete = true;
   Status planned = forEachBox(call, [&](Part &part) -> Status {
     if (!isComplete)
@@ -255,15 +274,23 @@ Status CUDAExecutable::planLibrary(Call &call) {
     if (!work)
       return ofCard(work.error());
     isComplete = *work != nullptr;
-    if (!isComplete)
-      return Success();
-    workspaceBytes = std::max(workspaceBytes, (*work)->workspaceBytes());
-    parts.push_back(std::move(*work));
+    if (isComplete)
+      parts.push_back(std::move(*work));
     return Success();
   });
-  if (!planned || !isComplete)
-    return planned;
-  call.libraryWork = std::move(parts);
+  if (!planned)
+    return planned.error();
+  return isComplete ? std::move(parts) : PartsOfLibrary();
+}
+
+Status CUDAExecutable::planLibrary(Call &call) {
+  Result<PartsOfLibrary> parts = planParts(call);
+  if (!parts)
+    return parts.error();
+  call.libraryWork = std::move(*parts);
+  int64_t workspaceBytes = 0;
+  for (const auto &part : call.libraryWork)
+    workspaceBytes = std::max(workspaceBytes, part->workspaceBytes());
   if (workspaceBytes > 0) {
     call.workspace = unsigned(graph.plan.memories.size());
     graph.plan.memories.push_back({.bytes = workspaceBytes});

@@ -114,3 +114,26 @@ MatrixProduct::of(const ProductKind &kind, std::span<const int64_t> extents,
                        .out = *out,
                        .swapsOperands = swaps};
 }
+
+bool MatrixProduct::setEpilogue(const Epilogue &wanted, const ProductKind &kind,
+                                std::span<const int64_t> extents,
+                                std::span<const int64_t> result,
+                                std::span<const int64_t> bias,
+                                std::span<const int64_t> auxiliary) {
+  const char rowLetter = swapsOperands ? 'n' : 'm';
+  for (size_t loop = 0; loop < extents.size(); ++loop) {
+    if (extents[loop] == 1)
+      continue;
+    const int64_t perRow = kind.loops[loop] == rowLetter ? result[loop] : 0;
+    if ((!bias.empty() && bias[loop] != perRow) ||
+        (!auxiliary.empty() && auxiliary[loop] != result[loop]))
+      return false;
+  }
+  constexpr int64_t pitchUnit = 8, alignment = 16; // the library's rules
+  if (batches != 1 ||
+      (!auxiliary.empty() && (out.pitch % pitchUnit != 0 ||
+                              wanted.auxiliaryAlignment % alignment != 0)))
+    return false;
+  epilogue = wanted;
+  return true;
+}

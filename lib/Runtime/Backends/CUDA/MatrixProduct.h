@@ -6,6 +6,7 @@
 #include "meshloom/Core/DeviceCode.h"
 
 #include <array>
+#include <optional>
 
 namespace meshloom::cuda {
 
@@ -27,6 +28,17 @@ struct MatrixProduct {
   /// `a` is the product's right operand, and `b` its left one: a result whose
   /// rows are contiguous is a transposed one, of the operands in turn.
   bool swapsOperands = false;
+  /// How the library finishes the sums before it stores them.
+  struct Epilogue {
+    ProductEpilogue::Form form = ProductEpilogue::Form::Bias;
+    /// Bytes that divide the address of the bias, one number a row; 0: none.
+    int64_t biasAlignment = 0;
+    /// Likewise of gelu's operands, which lie as the result does; 0: nobody
+    /// needs them.
+    int64_t auxiliaryAlignment = 0;
+    auto operator<=>(const Epilogue &) const = default;
+  };
+  std::optional<Epilogue> epilogue = std::nullopt;
   auto operator<=>(const MatrixProduct &) const = default;
 
   /// Nothing where there is no work, or where the library cannot take the
@@ -37,6 +49,14 @@ struct MatrixProduct {
   of(const ProductKind &kind, std::span<const int64_t> extents,
      std::array<std::span<const int64_t>, 3> strides,
      std::array<int64_t, 3> alignments);
+  /// Gives the product of these loops an epilogue. Strides are per loop, and
+  /// empty where the epilogue has no such operand. Returns false where the
+  /// library cannot take the operands as they lie.
+  bool setEpilogue(const Epilogue &wanted, const ProductKind &kind,
+                   std::span<const int64_t> extents,
+                   std::span<const int64_t> result,
+                   std::span<const int64_t> bias,
+                   std::span<const int64_t> auxiliary);
 };
 
 } // namespace meshloom::cuda

@@ -13,6 +13,32 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
+bool CUDAExecutable::isOfLibrary(const JoinedProduct &product) const {
+  const auto parts = planParts(callOf(product.work, &product));
+  return parts && !parts->empty();
+}
+
+/// Checks look at what each step computes.
+void CUDAExecutable::joinEpilogues() {
+  if (options.checkNonFinite)
+    return;
+  for (const std::vector<JoinedProduct> &products :
+       findEpilogues(loaded, graph, code->code.epilogues)) {
+    const bool isPossible =
+        std::ranges::all_of(products, [&](const JoinedProduct &product) {
+          return !joinedKernels.contains(product.kernel) &&
+                 isOfLibrary(product);
+        });
+    if (!isPossible || !joinActions(products, graph.plan))
+      continue;
+    for (const JoinedProduct &product : products) {
+      graph.works[product.product] = product.work;
+      joinedKernels.insert(product.kernel);
+      joined.emplace(product.product, product);
+    }
+  }
+}
+
 /// The order of the program, as far as the plan's edges allow.
 void CUDAExecutable::order() {
   std::vector<unsigned> waiting = graph.plan.numPredecessors;
@@ -23,7 +49,8 @@ void CUDAExecutable::order() {
   while (!ready.empty()) {
     const unsigned action = ready.top();
     ready.pop();
-    sequence.push_back(action);
+    if (!joinedKernels.contains(action))
+      sequence.push_back(action);
     for (unsigned next : graph.plan.successors[action])
       if (--waiting[next] == 0)
         ready.push(next);
@@ -56,30 +83,53 @@ Offsets CUDAExecutable::place() const {
   return placeByLifetime(lifetimes);
 }
 
+/// Users of a memory come after those of an earlier one at the same place.
+/// Edges that follow from others are left out: a later memory is at both
+/// places.
+void CUDAExecutable::addMemoryEdges(
+    const std::vector<std::vector<unsigned>> &users,
+    const std::vector<int64_t> &offsets,
+    std::vector<std::set<unsigned>> &edges) const {
+  const std::vector<Memory> &memories = graph.plan.memories;
+  auto overlap = [&](unsigned m, unsigned n) {
+    return offsets[m] < offsets[n] + memories[n].bytes &&
+           offsets[n] < offsets[m] + memories[m].bytes;
+  };
+  std::vector<unsigned> byLastUse;
+  for (unsigned m = 0; m < memories.size(); ++m)
+    if (!users[m].empty())
+      byLastUse.push_back(m);
+  std::ranges::sort(byLastUse, std::greater(),
+                    [&](unsigned m) { return users[m].back(); });
+  for (unsigned n : byLastUse) {
+    std::vector<unsigned> before;
+    for (unsigned m : byLastUse)
+      if (users[m].back() < users[n].front() && overlap(m, n) &&
+          std::ranges::none_of(before,
+                               [&](unsigned l) { return overlap(m, l); }))
+        before.push_back(m);
+    for (unsigned m : before)
+      for (unsigned position : users[n])
+        edges[position].insert(users[m].begin(), users[m].end());
+  }
+}
+
 /// A call comes after those that the plan names, after the last users of
 /// scratch memory whose place its own has, and after the last host node, whose
 /// memory of the host its own node takes.
 void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
-  std::vector<unsigned> positionOf(sequence.size());
+  std::vector<unsigned> positionOf(graph.works.size());
   for (unsigned position = 0; position < sequence.size(); ++position)
     positionOf[sequence[position]] = position;
   std::vector<std::set<unsigned>> edges(sequence.size());
-  for (unsigned action = 0; action < sequence.size(); ++action)
-    for (unsigned next : graph.plan.successors[action])
-      edges[positionOf[next]].insert(positionOf[action]);
-  const std::vector<Memory> &memories = graph.plan.memories;
-  std::vector<std::vector<unsigned>> users(memories.size());
+  for (unsigned position = 0; position < sequence.size(); ++position)
+    for (unsigned next : graph.plan.successors[sequence[position]])
+      edges[positionOf[next]].insert(position);
+  std::vector<std::vector<unsigned>> users(graph.plan.memories.size());
   for (unsigned position = 0; position < calls.size(); ++position)
     for (unsigned memory : scratchOf(calls[position]))
       users[memory].push_back(position);
-  for (unsigned m = 0; m < memories.size(); ++m)
-    for (unsigned n = 0; n < memories.size(); ++n)
-      if (!users[m].empty() && !users[n].empty() &&
-          users[m].back() < users[n].front() &&
-          offsets[m] < offsets[n] + memories[n].bytes &&
-          offsets[n] < offsets[m] + memories[m].bytes)
-        for (unsigned position : users[n])
-          edges[position].insert(users[m].begin(), users[m].end());
+  addMemoryEdges(users, offsets, edges);
   std::optional<unsigned> lastHost;
   for (unsigned position = 0; position < calls.size(); ++position)
     if (calls[position].hasHostNode()) {
@@ -119,9 +169,10 @@ Status CUDAExecutable::plan() {
   graph = std::move(*built);
   if (Status ok = placeExchanges(); !ok)
     return ok;
+  joinEpilogues();
   order();
-  for (unsigned index : sequence) {
-    Result<Call> call = prepare(graph.works[index]);
+  for (unsigned action : sequence) {
+    Result<Call> call = prepare(action);
     if (!call)
       return call.error();
     calls.push_back(std::move(*call));
@@ -142,14 +193,16 @@ Status CUDAExecutable::plan() {
   return Success();
 }
 
-Result<Call> CUDAExecutable::prepare(const Work &work) {
+Call CUDAExecutable::callOf(const Work &work,
+                            const JoinedProduct *product) const {
   Call call;
   call.work = &work;
-  const size_t loops = work.extents.size();
+  call.joined = product;
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
     const GraphBuffer &buffer = graph.buffers[access.buffer];
-    call.elements.push_back(elementsOf(access, buffer.shape, loops));
+    call.elements.push_back(
+        elementsOf(access, buffer.shape, work.extents.size()));
     const std::vector<int64_t> &strides = call.elements.back().strides;
     call.strides.insert(call.strides.end(), strides.begin(), strides.end());
     if (options.checkNonFinite && access.writes &&
@@ -157,6 +210,14 @@ Result<Call> CUDAExecutable::prepare(const Work &work) {
         work.kind != Work::Kind::Copy && !work.isExchange())
       call.nonFinite.push_back(a);
   }
+  return call;
+}
+
+Result<Call> CUDAExecutable::prepare(unsigned action) {
+  const auto product = joined.find(action);
+  const Work &work = graph.works[action];
+  Call call =
+      callOf(work, product == joined.end() ? nullptr : &product->second);
   if (work.isExchange())
     return call;
   if (Status ok = findKernel(call); !ok)
@@ -207,9 +268,8 @@ std::optional<int64_t> CUDAExecutable::addendStep(const Work &work) {
   return step;
 }
 
-/// The code of a kernel, product or combination; fails where the host has to
-/// run a library function whose own function it has not.
-Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
+/// The code of a kernel, product or combination; empty where there is none.
+std::string CUDAExecutable::symbolOf(const Work &work) const {
   if (work.kind == Work::Kind::Dot) {
     auto kind =
         ProductKind::of(loaded, std::get<DotStep>(loaded.steps[work.step]));
@@ -220,29 +280,18 @@ Result<std::string> CUDAExecutable::symbolOf(const Work &work) const {
                            work.reduce, unsigned(work.extents.size())}
         .symbol();
   if (work.kind != Work::Kind::Kernel)
-    return std::string();
+    return "";
   const KernelStep &step = std::get<KernelStep>(loaded.steps[work.step]);
   if (step.library.empty())
     return step.symbol;
-  if (auto kind = ProductKind::of(loaded, step))
-    return kind->symbol();
-  if (step.symbol.empty() || code->host)
-    return std::string();
-  return Error(
-      fmt::format("{}the library function '{}' runs on the host with a "
-                  "function of the program's, which saved programs for GPUs "
-                  "do not have: compile the program again",
-                  describe(loaded, work.step), step.library),
-      ErrorCode::UNIMPLEMENTED);
+  auto kind = ProductKind::of(loaded, step);
+  return kind ? kind->symbol() : "";
 }
 
 /// Looks for the code of a call on the card. There is none of a library
 /// function, and of a kernel that the host has.
 Status CUDAExecutable::findKernel(Call &call) const {
-  const Result<std::string> symbol = symbolOf(*call.work);
-  if (!symbol)
-    return symbol.error();
-  Result<LoadedKernel> kernel = loadedKernel(*symbol);
+  Result<LoadedKernel> kernel = loadedKernel(symbolOf(*call.work));
   if (!kernel)
     return kernel.error().withMessage(describe(loaded, call.work->step) +
                                       kernel.error().message());

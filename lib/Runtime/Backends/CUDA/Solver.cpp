@@ -70,6 +70,11 @@ public:
 
 private:
   using Function = Decomposition::Function;
+  /// Its functions count in `int`.
+  bool hasTwoOperands() const {
+    return work.function == Function::Reflections ||
+           work.function == Function::Lu;
+  }
   int64_t width() const { return byteWidth(work.type); }
   /// The type of numbers, and of the real ones that are a result of them.
   SolverType type() const;
@@ -80,11 +85,13 @@ private:
   signed char job() const { return work.onlyValues ? 'N' : 'S'; }
   SolverResult askForBytes(size_t &device);
   SolverResult askReflectionsForBytes(size_t &device) const;
+  SolverResult askLuForBytes(size_t &device) const;
   /// `arrays`: of one matrix, the operands of the call.
   SolverResult decompose(std::span<char *const> arrays, char *matrix,
                          char *workspace) const;
   SolverResult multiplyReflections(std::span<char *const> arrays,
                                    char *workspace) const;
+  SolverResult factorize(std::span<char *const> arrays, char *workspace) const;
 
   Solver &solver;
   const SolverLibrary &library;
@@ -124,20 +131,36 @@ std::string_view SolverWork::function() const {
     return "cusolverDnXsyevd";
   case Function::Svd:
     return "cusolverDnXgesvd";
+  case Function::Lu:
   case Function::Reflections:
     break;
   }
+  const bool isLu = work.function == Function::Lu;
   switch (type()) {
   case SolverType::F32:
-    return "cusolverDnSorgqr";
+    return isLu ? "cusolverDnSgetrf" : "cusolverDnSorgqr";
   case SolverType::F64:
-    return "cusolverDnDorgqr";
+    return isLu ? "cusolverDnDgetrf" : "cusolverDnDorgqr";
   case SolverType::C64:
-    return "cusolverDnCungqr";
+    return isLu ? "cusolverDnCgetrf" : "cusolverDnCungqr";
   case SolverType::C128:
     break;
   }
-  return "cusolverDnZungqr";
+  return isLu ? "cusolverDnZgetrf" : "cusolverDnZungqr";
+}
+
+SolverResult SolverWork::askLuForBytes(size_t &device) const {
+  const auto ask =
+      type() == SolverType::F32   ? library.cusolverDnSgetrf_bufferSize
+      : type() == SolverType::F64 ? library.cusolverDnDgetrf_bufferSize
+      : type() == SolverType::C64 ? library.cusolverDnCgetrf_bufferSize
+                                  : library.cusolverDnZgetrf_bufferSize;
+  int elements = 0;
+  const SolverResult result =
+      ask(solver.handle, int(work.rows), int(work.columns), nullptr,
+          int(work.rows), &elements);
+  device = size_t(elements * width());
+  return result;
 }
 
 SolverResult SolverWork::askReflectionsForBytes(size_t &device) const {
@@ -182,6 +205,9 @@ SolverResult SolverWork::askForBytes(size_t &device) {
         nullptr, work.rows, real, nullptr, number, nullptr, work.rows, number,
         nullptr, work.columns, number, &device, &host);
     break;
+  case Function::Lu:
+    result = askLuForBytes(device);
+    break;
   case Function::Reflections:
     result = askReflectionsForBytes(device);
     break;
@@ -192,8 +218,7 @@ SolverResult SolverWork::askForBytes(size_t &device) {
 
 Result<bool> SolverWork::plan() {
   constexpr int64_t most = std::numeric_limits<int>::max();
-  if (work.function == Function::Reflections &&
-      (work.rows > most || work.columns > most))
+  if (hasTwoOperands() && (work.rows > most || work.columns > most))
     return false;
   const SolverResult result = askForBytes(deviceBytes);
   if (result == SolverResult::NotSupported)
@@ -216,6 +241,27 @@ SolverResult SolverWork::multiplyReflections(std::span<char *const> arrays,
                   int(work.taus), arrays[2], int(work.rows), arrays[1],
                   workspace, int(deviceBytes / size_t(width())),
                   reinterpret_cast<int *>(arrays[3]));
+}
+
+/// Operands are the matrix and the numbers of its rows; results the factors,
+/// pivots and the rows' new order. Numbers of four bytes are exchanged as they
+/// are.
+SolverResult SolverWork::factorize(std::span<char *const> arrays,
+                                   char *workspace) const {
+  const auto factorize = type() == SolverType::F32   ? library.cusolverDnSgetrf
+                         : type() == SolverType::F64 ? library.cusolverDnDgetrf
+                         : type() == SolverType::C64 ? library.cusolverDnCgetrf
+                                                     : library.cusolverDnZgetrf;
+  auto *pivots = reinterpret_cast<int *>(arrays[3]);
+  const SolverResult result =
+      factorize(solver.handle, int(work.rows), int(work.columns), arrays[2],
+                int(work.rows), workspace, pivots,
+                reinterpret_cast<int *>(arrays.back()));
+  if (result != SolverResult::Success)
+    return result;
+  return library.cusolverDnSlaswp(
+      solver.handle, /*columns=*/1, arrays[4], int(work.rows), /*first=*/1,
+      /*last=*/int(std::min(work.rows, work.columns)), pivots, /*stride=*/1);
 }
 
 SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
@@ -246,6 +292,8 @@ SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
         matrix, work.rows, real, arrays[2], number, arrays[1], work.rows,
         number, arrays[3], work.columns, number, workspace, deviceBytes,
         hostWorkspace.data(), hostWorkspace.size(), info);
+  case Function::Lu:
+    return factorize(arrays, workspace);
   case Function::Reflections:
     break;
   }
@@ -260,12 +308,17 @@ Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
     for (size_t i = 0; i < start.size(); ++i)
       arrays.push_back(operands[i] + start[i]);
     char *matrix = work.function == Function::Svd ? workspace + copyOffset
-                   : work.function == Function::Reflections ? arrays[2]
-                                                            : arrays[1];
+                   : hasTwoOperands()             ? arrays[2]
+                                                  : arrays[1];
     if (Status ok = commands.copy(matrix, arrays[0],
                                   work.rows * work.columns * width());
         !ok)
       return ok;
+    if (work.function == Function::Lu)
+      if (Status ok = commands.copy(arrays[4], arrays[1],
+                                    work.rows * int64_t(sizeof(int)));
+          !ok)
+        return ok;
     const Status done =
         commands.callLibrary({}, [&](StreamHandle stream) -> Status {
           std::lock_guard lock(solver.mutex);

@@ -30,7 +30,7 @@ public:
 /// A decomposition of matrices of one shape: see Targets/Kernels/SolverCalls.
 /// Matrices lie column by column, without gaps.
 struct Decomposition {
-  enum class Function : uint8_t { Cholesky, Qr, Reflections, Eigen, Svd };
+  enum class Function : uint8_t { Cholesky, Lu, Qr, Reflections, Eigen, Svd };
   Function function = Function::Cholesky;
   DType type = DType::F32;
   bool isLower = false;    ///< of Cholesky and Eigen

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Work of programs on the platform cuda that stand-ins of NVIDIA's libraries
+// do.
+#include "CUDATest.h"
+
+using namespace meshloom;
+using namespace meshloom::test;
+using testing::HasSubstr;
+
+namespace {
+
+class LibraryTest : public CUDATest {};
+
+// Each of the step's five products is work of the library's, and no kernel's.
+TEST_F(LibraryTest, ProductsAreThoseOfTheLibrary) {
+  auto cpus = clientOf("cpu", 8);
+  ASSERT_TRUE(cpus);
+  auto expected = runStep(*cpus, "cpu", 8);
+  ASSERT_TRUE(expected) << expected.error().message();
+  begin();
+  auto client = clientOf(platformName(), 8);
+  ASSERT_TRUE(client && runStep(*client, "cuda", 8));
+  *client = nullptr;
+  const int64_t withoutLibrary = standInLaunches();
+  for (auto [order, graphs] :
+       {std::pair("order=first", 1), std::pair("order=last", 1),
+        std::pair("seed=6", 1), std::pair("seed=7", 0)}) {
+    begin(order);
+    client = clientOf(platformName(fmt::format(",graphs={},cublaslt={}", graphs,
+                                               MESHLOOM_STANDIN_BLAS_PATH)),
+                      8);
+    ASSERT_TRUE(client) << client.error().message();
+    auto results = runStep(*client, "cuda", 8);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    constexpr int products = 5, times = 2;
+    EXPECT_EQ(standInLaunches(), withoutLibrary - products * times);
+    EXPECT_EQ(standInCalls("cuGraphAddChildGraphNode"), graphs * products);
+    if (graphs == 0)
+      EXPECT_EQ(standInCalls("cublasLtMatmul"), products * times);
+    EXPECT_STREQ(standInFault(), "");
+    *client = nullptr;
+    EXPECT_EQ(standInBytes(), 0) << "some memory is not given back";
+  }
+}
+
+/// The step with a bias and gelu, in its form with tanh, in place of tanh, and
+/// a bias behind the second product.
+constexpr const char *geluText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
+                %v: tensor<10x8xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<8x4xf32, #full> {{dtensor.alias = 1 : i64}})
+    -> (tensor<10x8xf32, #full>, tensor<8x4xf32, #full>) {{
+  %b = dtensor.constant dense<[0.1, -0.2, 0.3, 0.5, -0.4, 0.0, 0.7, -0.6]> : tensor<8xf32>
+  %c = dtensor.constant dense<[0.1, -0.2, 0.3, 0.5]> : tensor<4xf32>
+  %slope = dtensor.constant dense<0.797884583> : tensor<24x8xf32>
+  %cubic = dtensor.constant dense<0.044715> : tensor<24x8xf32>
+  %one = dtensor.constant dense<1.0> : tensor<24x8xf32>
+  %half = dtensor.constant dense<0.5> : tensor<24x8xf32>
+  %three = dtensor.constant dense<3.0> : tensor<24x8xf32>
+  %z = dtensor.dot_general %x, %v contracting [1] x [0] : (tensor<24x10xf32, #rows>, tensor<10x8xf32, #full>) -> tensor<24x8xf32>
+  %bs = dtensor.broadcast_in_dim %b dims [1] : (tensor<8xf32>) -> tensor<24x8xf32>
+  %u = dtensor.add %z, %bs : tensor<24x8xf32>
+  %u2 = dtensor.multiply %u, %u : tensor<24x8xf32>
+  %cu2 = dtensor.multiply %cubic, %u2 : tensor<24x8xf32>
+  %f = dtensor.add %one, %cu2 : tensor<24x8xf32>
+  %su = dtensor.multiply %slope, %u : tensor<24x8xf32>
+  %i = dtensor.multiply %su, %f : tensor<24x8xf32>
+  %t = dtensor.tanh %i : tensor<24x8xf32>
+  %t1 = dtensor.add %t, %one : tensor<24x8xf32>
+  %ht1 = dtensor.multiply %half, %t1 : tensor<24x8xf32>
+  %a = dtensor.multiply %u, %ht1 : tensor<24x8xf32>
+  %p = dtensor.dot_general %a, %w contracting [1] x [0] : (tensor<24x8xf32>, tensor<8x4xf32, #full>) -> tensor<24x4xf32>
+  %cs = dtensor.broadcast_in_dim %c dims [1] : (tensor<4xf32>) -> tensor<24x4xf32>
+  %o = dtensor.add %p, %cs : tensor<24x4xf32>
+  %dw = dtensor.dot_general %a, %o contracting [0] x [0] : (tensor<24x8xf32>, tensor<24x4xf32>) -> tensor<8x4xf32>
+  %da = dtensor.dot_general %o, %w contracting [1] x [1] : (tensor<24x4xf32>, tensor<8x4xf32, #full>) -> tensor<24x8xf32>
+  %k = dtensor.multiply %da, %ht1 : tensor<24x8xf32>
+  %ud = dtensor.multiply %u, %da : tensor<24x8xf32>
+  %hd = dtensor.multiply %ud, %half : tensor<24x8xf32>
+  %mt = dtensor.subtract %one, %t : tensor<24x8xf32>
+  %m = dtensor.multiply %hd, %mt : tensor<24x8xf32>
+  %n = dtensor.multiply %m, %t : tensor<24x8xf32>
+  %e = dtensor.add %m, %n : tensor<24x8xf32>
+  %q = dtensor.multiply %e, %slope : tensor<24x8xf32>
+  %r = dtensor.add %k, %q : tensor<24x8xf32>
+  %cq = dtensor.multiply %q, %cubic : tensor<24x8xf32>
+  %u3 = dtensor.multiply %u2, %three : tensor<24x8xf32>
+  %s = dtensor.multiply %cq, %u3 : tensor<24x8xf32>
+  %du = dtensor.add %r, %s : tensor<24x8xf32>
+  %dv = dtensor.dot_general %x, %du contracting [0] x [0] : (tensor<24x10xf32, #rows>, tensor<24x8xf32>) -> tensor<10x8xf32>
+  %v1 = dtensor.subtract %v, %dv : (tensor<10x8xf32, #full>, tensor<10x8xf32>) -> tensor<10x8xf32, #full>
+  %w1 = dtensor.subtract %w, %dw : (tensor<8x4xf32, #full>, tensor<8x4xf32>) -> tensor<8x4xf32, #full>
+  return %v1, %w1 : tensor<10x8xf32, #full>, tensor<8x4xf32, #full>
+}}
+)";
+
+// gelu, its gradient, as jax.grad writes it, and the second bias are no
+// launches of their own; the two updates are.
+TEST_F(LibraryTest, EpiloguesAreThoseOfTheLibrary) {
+  auto cpus = clientOf("cpu", 8).value_or_throw();
+  auto expected = runStep(cpus, "cpu", 8, 2, false, geluText);
+  ASSERT_TRUE(expected) << expected.error().message();
+  const std::string library =
+      fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH);
+  for (auto [order, options, launches] :
+       {std::tuple("order=first", ",graphs=1" + library, 4),
+        std::tuple("order=last", ",graphs=0" + library, 4),
+        std::tuple("seed=6", std::string(), 4 + 3 * 2 + 5 * 2)}) {
+    begin(order);
+    auto client = clientOf(platformName(options), 8).value_or_throw();
+    auto results = runStep(client, "cuda", 8, 2, false, geluText);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInLaunches(), launches);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+// An algorithm of the library's may depend on more than the operands. Kernels
+// give the same bits on any number of devices.
+TEST_F(LibraryTest, DeterministicProductsAreKernels) {
+  std::vector<std::vector<std::vector<float>>> results;
+  for (int64_t devices : {1, 8}) {
+    begin();
+    auto client = clientOf(
+        platformName(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH)),
+        devices);
+    ASSERT_TRUE(client) << client.error().message();
+    auto values = runStep(*client, "cuda", devices, /*times=*/2,
+                          /*deterministic=*/true);
+    ASSERT_TRUE(values) << values.error().message();
+    results.push_back(std::move(*values));
+    EXPECT_EQ(standInCalls("cublasLtMatmul"), 0);
+    EXPECT_STREQ(standInFault(), "");
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+/// Transforms of real and complex numbers, whose result is their operand.
+constexpr const char *transformsText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<4x12xf32, #full>) -> tensor<4x12xf32, #full> {
+  %0 = dtensor.fft %x {fft_length = array<i64: 12>, fft_type = "RFFT"} : (tensor<4x12xf32, #full>) -> tensor<4x7xcomplex<f32>>
+  %1 = dtensor.fft %0 {fft_length = array<i64: 4, 7>, fft_type = "FFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x7xcomplex<f32>>
+  %2 = dtensor.fft %1 {fft_length = array<i64: 4, 7>, fft_type = "IFFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x7xcomplex<f32>>
+  %3 = dtensor.fft %2 {fft_length = array<i64: 12>, fft_type = "IRFFT"} : (tensor<4x7xcomplex<f32>>) -> tensor<4x12xf32, #full>
+  return %3 : tensor<4x12xf32, #full>
+}
+)";
+
+// A transform along two dims is two of the library's. Where there is none, or
+// where bits must not depend on it, the host transforms.
+TEST_F(LibraryTest, FourierTransformsAreThoseOfTheLibrary) {
+  const std::string library =
+      fmt::format(",cufft={}", MESHLOOM_STANDIN_FOURIER_PATH);
+  for (auto [options, isDeterministic, transforms] :
+       {std::tuple(library, false, 6), std::tuple(library, true, 0),
+        std::tuple(std::string(), false, 0)}) {
+    begin("order=last");
+    auto client = clientOf(platformName(",graphs=0" + options), 2);
+    ASSERT_TRUE(client) << client.error().message();
+    auto executable =
+        (*client)->load(compileFor("cuda", transformsText, isDeterministic));
+    ASSERT_TRUE(executable) << executable.error().message();
+    const std::vector<float> values = counting(48, 1);
+    auto array =
+        Array::fromHost(*client, (*executable)->signature().arguments[0].type,
+                        {reinterpret_cast<const char *>(values.data()),
+                         values.size() * sizeof(float)})
+            .value_or_throw();
+    auto results = (*executable)->execute({array});
+    ASSERT_TRUE(results) << results.error().message();
+    const std::vector<float> result = floats(results->front().toHost());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(result[i], values[i], 1e-4);
+    EXPECT_EQ(standInCalls("cufftExec"), transforms);
+    EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 6 - transforms);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+/// Decompositions of two matrices, and systems that one has solved.
+constexpr const char *decompositionsText = R"(
+#mesh = #dtensor.mesh<batch = 2>
+func.func @main(%a: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>) {
+  %l = dtensor.cholesky %a {lower} : tensor<2x4x4xf32>
+  %x = dtensor.triangular_solve %l, %a {left_side, lower} : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %qr, %taus = dtensor.geqrf %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
+  %q = dtensor.householder_product %qr, %taus : (tensor<2x4x4xf32>, tensor<2x4xf32>) -> tensor<2x4x4xf32>
+  %v, %e = dtensor.eigh %a {lower} : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
+  %u, %s, %vh = dtensor.svd %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>)
+  %lu, %p, %rows = dtensor.lu %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xi32>, tensor<2x4xi32>)
+  return %x, %q, %v, %s, %lu, %rows : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>
+}
+)";
+
+// The host has nothing to do where the libraries are. Their calls, which may
+// wait for the card, are between graphs of what is around them.
+TEST_F(LibraryTest, DecompositionsAreThoseOfTheLibraries) {
+  begin("order=last");
+  auto client =
+      clientOf(platformName(fmt::format(",cusolver={},cublas={}",
+                                        MESHLOOM_STANDIN_SOLVER_PATH,
+                                        MESHLOOM_STANDIN_TRIANGULAR_PATH)),
+               2);
+  ASSERT_TRUE(client) << client.error().message();
+  auto executable = (*client)->load(compileFor("cuda", decompositionsText));
+  ASSERT_TRUE(executable) << executable.error().message();
+  const std::vector<float> values = counting(32, 1);
+  auto array =
+      Array::fromHost(*client, (*executable)->signature().arguments[0].type,
+                      {reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(float)})
+          .value_or_throw();
+  auto results = (*executable)->execute({array});
+  ASSERT_TRUE(results) << results.error().message();
+  (void)results->front().toHost();
+  for (const char *function :
+       {"cusolverDnXpotrf", "cublasStrsm", "cusolverDnXgeqrf",
+        "cusolverDnSorgqr", "cusolverDnSgetrf", "cusolverDnSlaswp",
+        "cusolverDnXsyevd", "cusolverDnXgesvd"})
+    EXPECT_EQ(standInCalls(function), 2) << function;
+  EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
+  EXPECT_STREQ(standInFault(), "");
+}
+
+TEST_F(LibraryTest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
+  begin();
+  EXPECT_THAT(clientOf(platformName(",cufft=/nowhere/libcufft.so"), 2)
+                  .value_or_throw()
+                  ->load(compileFor("cuda", transformsText))
+                  .error()
+                  .message(),
+              HasSubstr("GPU 0 (stand-in): NVIDIA's cuFFT cannot be loaded: "
+                        "/nowhere/libcufft.so"));
+  begin();
+  EXPECT_THAT(failure(",cublaslt=/nowhere/libcublasLt.so"),
+              HasSubstr("GPU 0 (stand-in): NVIDIA's cuBLASLt cannot be loaded: "
+                        "/nowhere/libcublasLt.so"));
+  begin();
+  EXPECT_THAT(failure(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_PATH)),
+              HasSubstr("is no cuBLASLt: it has no function"));
+}
+} // namespace
