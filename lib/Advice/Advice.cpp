@@ -48,6 +48,10 @@ private:
   std::optional<StepCosts> costsOf(const LayoutAdvice &advice,
                                    const AnnotationChange &change,
                                    const CompileOptions &changeOptions);
+  std::vector<std::optional<StepCosts>>
+  costsOfAll(const LayoutAdvice &advice,
+             const std::vector<AnnotationChange> &changes,
+             const CompileOptions &changeOptions);
   void estimate(LayoutAdvice &advice, std::vector<AnnotationChange> changes);
   void confirmSuggestions(LayoutAdvice &advice);
 
@@ -148,15 +152,25 @@ AdvisedFunction::changesToTry(LayoutAdvice &advice) {
   return changes;
 }
 
+/// Returns the costs of each change with these options, computed in parallel;
+/// nothing where it cannot be compiled so.
+std::vector<std::optional<StepCosts>>
+AdvisedFunction::costsOfAll(const LayoutAdvice &advice,
+                            const std::vector<AnnotationChange> &changes,
+                            const CompileOptions &changeOptions) {
+  std::vector<std::optional<StepCosts>> costs(changes.size());
+  mlir::parallelFor(module->getContext(), 0, changes.size(), [&](size_t i) {
+    costs[i] = costsOf(advice, changes[i], changeOptions);
+  });
+  return costs;
+}
+
 /// Adds the changes to the advice whose costs a short search finds.
 void AdvisedFunction::estimate(LayoutAdvice &advice,
                                std::vector<AnnotationChange> changes) {
   CompileOptions quick = options;
   quick.singleMoves = true;
-  std::vector<std::optional<StepCosts>> costs(changes.size());
-  mlir::parallelFor(module->getContext(), 0, changes.size(), [&](size_t i) {
-    costs[i] = costsOf(advice, changes[i], quick);
-  });
+  const auto costs = costsOfAll(advice, changes, quick);
   for (size_t i = 0; i < changes.size(); ++i)
     if (costs[i]) {
       changes[i].costs = *costs[i];
@@ -168,20 +182,23 @@ void AdvisedFunction::estimate(LayoutAdvice &advice,
 /// suggestions are by the costs of whole searches.
 void AdvisedFunction::confirmSuggestions(LayoutAdvice &advice) {
   std::vector<AnnotationChange> confirmed;
-  auto isConfirmed = [&](const Suggestion &suggestion) {
-    return std::ranges::count(confirmed, suggestion.change) > 0;
-  };
   while (true) {
-    const std::vector<Suggestion> suggestions = advice.suggestions();
-    auto open = std::ranges::find_if_not(suggestions, isConfirmed);
-    if (open == suggestions.end())
+    std::vector<AnnotationChange> open;
+    for (const Suggestion &suggestion : advice.suggestions())
+      if (std::ranges::count(confirmed, suggestion.change) == 0 &&
+          std::ranges::count(open, suggestion.change) == 0)
+        open.push_back(suggestion.change);
+    if (open.empty())
       return;
-    auto change = std::ranges::find(advice.changes, open->change);
-    if (std::optional<StepCosts> costs = costsOf(advice, *change, options)) {
-      change->costs = *costs;
-      confirmed.push_back(*change);
-    } else {
-      advice.changes.erase(change);
+    const auto costs = costsOfAll(advice, open, options);
+    for (size_t i = 0; i < open.size(); ++i) {
+      auto change = std::ranges::find(advice.changes, open[i]);
+      if (costs[i]) {
+        change->costs = *costs[i];
+        confirmed.push_back(*change);
+      } else {
+        advice.changes.erase(change);
+      }
     }
   }
 }

@@ -79,6 +79,17 @@ TEST(RelayoutCostsTest, LinksDecideWhatIsMadeFromWhat) {
   }
 }
 
+// Ways are stored for the process: those of one machine are not the other's.
+TEST(RelayoutCostsTest, HostsDecideWhatARelayoutCosts) {
+  Trees gpus(*hostMachine("gpu:h100")), processes(*hostMachine("cpu:tcp"));
+  auto gather = [](Trees &trees) {
+    return trees.costs
+        .way(trees.kind, trees.layout({{0}, {}}), trees.layout({{}, {}}))
+        ->cost;
+  };
+  EXPECT_LT(gather(gpus), gather(processes));
+}
+
 // A reduction begins where a value becomes pending, and nothing is made from
 // that: the others are as they would be alone.
 TEST(RelayoutCostsTest, ABeginningReductionIsMadeFromTheValue) {

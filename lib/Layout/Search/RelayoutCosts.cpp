@@ -27,7 +27,7 @@ static Result<RelayoutPlan> planCollectives(const Layout &from,
 }
 
 RelayoutCosts::RelayoutCosts(const Mesh &mesh, const MachineModel &machine)
-    : mesh(mesh), machine(machine) {
+    : mesh(mesh), machine(machine), planned(PlannedWays::of(mesh, machine)) {
   for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
     unsigned same = 0;
     while (mesh.axis_size(same) != mesh.axis_size(axis) ||
@@ -38,12 +38,7 @@ RelayoutCosts::RelayoutCosts(const Mesh &mesh, const MachineModel &machine)
 }
 
 bool RelayoutCosts::fits(const MachineModel &other) const {
-  if (machine == other)
-    return true;
-  // With links, only links count.
-  return !machine.sharedMemory && !other.sharedMemory &&
-         machine.defaultLink == other.defaultLink &&
-         machine.links == other.links && machine.torus == other.torus;
+  return priceCollectivesAlike(machine, other);
 }
 
 LayoutId RelayoutCosts::intern(const Layout &layout) {
@@ -89,30 +84,51 @@ int &RelayoutCosts::Table::operator[](uint64_t key) {
   return slot->value;
 }
 
-/// The two layouts with each axis as its class and its place among those of the
-/// class, by first appearance.
-std::string RelayoutCosts::pattern(TensorKind kind, LayoutId from,
-                                   LayoutId to) const {
-  std::string text(1, char(kind & 127));
-  text.push_back(char(kind >> 7));
-  std::vector<int> places(axisClasses.size(), -1);
-  std::vector<int> seen(axisClasses.size(), 0); ///< per class
-  auto add = [&](unsigned axis) {
-    unsigned axisClass = unsigned(axisClasses[axis]);
-    if (places[axis] < 0)
-      places[axis] = seen[axisClass]++;
-    text.push_back(char(1 + axisClass));
-    text.push_back(char(1 + places[axis]));
+/// Returns the layouts with each axis replaced by one of its class: the first
+/// one for the first axis of the class that appears, and so on.
+std::pair<Layout, Layout> RelayoutCosts::renamed(LayoutId from,
+                                                 LayoutId to) const {
+  std::vector<int> names(axisClasses.size(), -1);
+  std::vector<char> isTaken(axisClasses.size());
+  auto rename = [&](unsigned axis) {
+    if (names[axis] < 0) {
+      unsigned name = 0;
+      while (isTaken[name] || axisClasses[name] != axisClasses[axis])
+        ++name;
+      isTaken[name] = 1;
+      names[axis] = int(name);
+    }
+    return unsigned(names[axis]);
   };
-  for (LayoutId id : {from, to}) {
-    const Layout &layout = table[id];
-    for (const std::vector<unsigned> &axes : layout.dim_axes()) {
+  auto renameAll = [&](const Layout &layout) {
+    Layout::DimAxes dims = layout.dim_axes();
+    for (std::vector<unsigned> &axes : dims)
+      std::ranges::transform(axes, axes.begin(), rename);
+    std::vector<Partial> pending(layout.partial().begin(),
+                                 layout.partial().end());
+    for (Partial &partial : pending)
+      partial.axis = rename(partial.axis);
+    return *Layout::get(mesh, std::move(dims), std::move(pending));
+  };
+  Layout source = renameAll(table[from]);
+  return {std::move(source), renameAll(table[to])};
+}
+
+/// Returns the shape, the type and the layouts as text.
+static std::string patternOf(const Shape &shape, DType type, const Layout &from,
+                             const Layout &to) {
+  std::string text(1, char(type));
+  text.push_back(char(shape.size()));
+  for (const int64_t extent : shape)
+    text.append(reinterpret_cast<const char *>(&extent), sizeof extent);
+  for (const Layout *layout : {&from, &to}) {
+    for (const std::vector<unsigned> &axes : layout->dim_axes()) {
       for (unsigned axis : axes)
-        add(axis);
+        text.push_back(char(1 + axis));
       text.push_back('\0');
     }
-    for (Partial pending : layout.partial()) {
-      add(pending.axis);
+    for (Partial pending : layout->partial()) {
+      text.push_back(char(1 + pending.axis));
       text.push_back(char(pending.kind));
     }
     text.push_back('\0');
@@ -124,18 +140,22 @@ const RelayoutCosts::Way *RelayoutCosts::way(TensorKind kind, LayoutId from,
                                              LayoutId to) {
   int &found = wayOf[key(kind, from, to)];
   if (found == -1) {
-    auto [entry, isNew] = wayOfPattern.try_emplace(pattern(kind, from, to), -2);
     const auto &[shape, type] = kinds[kind];
-    if (isNew)
-      if (auto plan = planCollectives(table[from], table[to], shape, type,
-                                      machine, limitsFor(mesh))) {
-        entry->second = int(ways.size());
-        ways.push_back({plan->cost, plan->overhead, plan->collectives(),
-                        plan->reduces(),
-                        plan->steps.size() == 1 &&
-                            plan->steps[0].kind == CollectiveKind::AllReduce});
-      }
-    found = entry->second;
+    const auto [source, target] = renamed(from, to);
+    const auto way = planned->find(
+        patternOf(shape, type, source, target), [&]() -> std::optional<Way> {
+          auto plan = planCollectives(source, target, shape, type, machine,
+                                      limitsFor(mesh));
+          if (!plan)
+            return std::nullopt;
+          return Way{plan->cost, plan->overhead, plan->collectives(),
+                     plan->reduces(),
+                     plan->steps.size() == 1 &&
+                         plan->steps[0].kind == CollectiveKind::AllReduce};
+        });
+    found = way ? int(ways.size()) : -2;
+    if (way)
+      ways.push_back(*way);
   }
   return found < 0 ? nullptr : &ways[found];
 }

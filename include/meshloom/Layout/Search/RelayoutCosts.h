@@ -3,7 +3,7 @@
 // cheapest trees of relayouts, and the layouts by number.
 #pragma once
 
-#include "meshloom/Core/RelayoutPlanner.h"
+#include "meshloom/Layout/Search/PlannedWays.h"
 
 #include <deque>
 #include <map>
@@ -25,7 +25,7 @@ using TensorKind = unsigned;
 ///
 /// Axes of one size whose links are alike are interchangeable: what
 /// [x, *] -> [*, x] costs, [y, *] -> [*, y] does. So pairs of layouts are
-/// looked up with such axes named in the order in which they appear, and only
+/// looked up with such axes renamed in the order in which they appear, and only
 /// one of each kind is planned: on {2, 2, 2} up to one in six, on four such
 /// axes one in twenty-four. Chains of collectives are made for those who ask
 /// for them.
@@ -41,15 +41,7 @@ public:
   const Layout &get(LayoutId id) const { return table[id]; }
   TensorKind kindOf(const Shape &shape, DType type);
 
-  /// The properties of a relayout that every change asks for.
-  struct Way {
-    Cost cost = 0;
-    Cost overhead = 0; ///< the part that does not depend on size
-    int64_t collectives = 0;
-    bool reduces = false;
-    bool sums = false; ///< it is one all_reduce
-    TreePrice price() const { return {cost, collectives}; }
-  };
+  using Way = RelayoutWay;
   /// An estimate; null where there is no way.
   const Way *way(TensorKind kind, LayoutId from, LayoutId to);
   /// The chain; null where there is none.
@@ -107,7 +99,7 @@ private:
   static uint64_t key(TensorKind kind, LayoutId from, LayoutId to) {
     return uint64_t(kind) << 42 | uint64_t(from) << 21 | to;
   }
-  std::string pattern(TensorKind kind, LayoutId from, LayoutId to) const;
+  std::pair<Layout, Layout> renamed(LayoutId from, LayoutId to) const;
 
   const Mesh mesh;
   const MachineModel machine;
@@ -117,7 +109,7 @@ private:
   std::vector<std::pair<Shape, DType>> kinds;
   std::vector<char> axisClasses; ///< per axis: interchangeable ones have one
   Table wayOf;                   ///< -2: impossible
-  std::unordered_map<std::string, int> wayOfPattern;
+  const std::shared_ptr<PlannedWays> planned;
   std::deque<Way> ways;
   std::unordered_map<uint64_t, std::optional<RelayoutPlan>> plans;
   /// The trees for several targets; the key is the kind, the number of layouts,
