@@ -2,6 +2,7 @@
 // Compiling programs, and what there is to know about compiled ones.
 #include "ExecutableObjects.h"
 #include "FunctionTable.h"
+#include "Inspections.h"
 #include "OpShardings.h"
 
 #include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
@@ -180,7 +181,7 @@ loadProgram(const ClientObject &client, std::string_view code,
                                                   std::move(devices));
 }
 
-Status compile(const Arguments &args) {
+Status compileProgram(const Arguments &args) {
   using Args = capi::Client_Compile_Args;
   const Arguments program = args.structure(Args::program);
   const std::string_view format =
@@ -196,6 +197,8 @@ Status compile(const Arguments &args) {
                   args.text(Args::compile_options, Args::compile_options_size));
   if (!loaded)
     return loaded.error();
+  if (Status told = tellInspections(*(*loaded)->program); !told)
+    return told;
   args.give(Args::executable, std::move(*loaded));
   return Success();
 }
@@ -443,7 +446,7 @@ Status optimizedProgram(const Arguments &args) {
 } // namespace
 
 void plugin::addExecutables(FunctionTable &table) {
-  table.set<compile>(Slot::Client_Compile);
+  table.set<compileProgram>(Slot::Client_Compile);
   table.set<serialize>(Slot::Executable_Serialize);
   table.set<deserialize>(Slot::Executable_DeserializeAndLoad);
   table.set<destroyLoaded>(Slot::LoadedExecutable_Destroy);

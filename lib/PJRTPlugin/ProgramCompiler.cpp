@@ -181,9 +181,6 @@ meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   options.deterministic = program.deterministic;
   if (program.explain)
     options.explain = explanationPrinter(llvm::errs());
-  options.remark = [](const std::string &text) {
-    llvm::errs() << text << "\n";
-  };
   return options;
 }
 
@@ -383,8 +380,11 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   requireEvenSignature(**module);
   request.options.machine = machineFor(
       request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
-  auto compiled =
-      meshloom::compile(**module, compilerOptionsOf(request.options));
+  meshloom::CompileOptions options = compilerOptionsOf(request.options);
+  options.inspect = [&](const InspectedLayout &inspected) {
+    program->inspections.push_back(inspected);
+  };
+  auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return failed(compiled.error());
   LoadOptions loadOptions;
@@ -423,7 +423,7 @@ ProgramCompiler::compile(std::string_view code,
     return loaded.error();
   std::shared_ptr<const LoadedProgram> program = std::move(*loaded);
   // Callers of the same program have different Python functions.
-  if (!program->callbacks) {
+  if (!program->callbacks && program->inspections.empty()) {
     std::erase_if(programs,
                   [](const auto &entry) { return entry.second.expired(); });
     programs[std::move(key)] = program;
@@ -460,7 +460,6 @@ Result<std::string> ProgramCompiler::partitionedText(
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";
   options.explain = {};
-  options.remark = {};
   auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return compiled.error();

@@ -7,6 +7,7 @@
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
 
+#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Client.h"
 
@@ -89,6 +90,8 @@ struct LoadedProgram {
   std::vector<IndexHere> indicesHere; ///< ascending
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
+  /// The layouts that it asks to be told when it is compiled.
+  std::vector<InspectedLayout> inspections;
 
   bool runsOnce() const { return partitionOf.size() == 1; }
   /// The mesh index whose values a partition has.

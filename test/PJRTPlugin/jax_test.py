@@ -301,6 +301,36 @@ class Programs(unittest.TestCase):
                 jax.jit(lambda a: jax.pure_callback(refuse, shape, a))(jnp.float32(1)))
         self.assertEqual(float(jnp.float32(1) + 1), 2)
 
+    def test_shardings_that_are_inspected_reach_python(self):
+        mesh = mesh_of(2, 4)
+        x = jax.device_put(np.ones((4, 8), np.float32), NamedSharding(mesh, P("x", "y")))
+        for _ in range(2):  # The second program is compiled again for its own function.
+            seen = []
+
+            def note(sharding):
+                seen.append(sharding.spec)
+                jnp.sin(jnp.ones(3)).block_until_ready()  # This compiles a program, too.
+
+            def f(a):
+                turned = a.T
+                jax.debug.inspect_array_sharding(turned, callback=note)
+                in_map = jax.shard_map(of_shard, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+                return turned, in_map(a)
+
+            def of_shard(a):
+                jax.debug.inspect_array_sharding(a, callback=note)
+                return a + 1
+
+            with jax.set_mesh(mesh):
+                jax.jit(f)(x)
+            self.assertCountEqual(seen, [P("y", "x"), P()])
+
+        def refuse(sharding):
+            raise ValueError("not this sharding")
+
+        with self.assertRaisesRegex(Exception, "not this sharding"), jax.set_mesh(mesh):
+            jax.jit(lambda a: (jax.debug.inspect_array_sharding(a, callback=refuse), a + 1))(x)
+
     def test_a_refused_op_is_named_with_the_line_of_the_user(self):
         def unknown(a):
             shape = jax.ShapeDtypeStruct(a.shape, a.dtype)
