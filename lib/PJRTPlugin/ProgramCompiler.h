@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Callbacks.h"
+#include "DimOrder.h"
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
 
@@ -49,7 +50,8 @@ Result<CompileRequest> readCompileRequest(std::string_view bytes,
 /// The type of an argument or result in the caller's terms.
 struct ValueType {
   ElementType element;
-  Shape shape; ///< global
+  Shape shape; ///< global, its dims in the order of memory
+  DimOrder order;
 };
 
 /// The arguments and results of a program, as its text says.
