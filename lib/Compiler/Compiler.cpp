@@ -215,7 +215,7 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (!target)
     return target.error();
   prepareContext(context, **target);
-  DiagnosticText diagnostics(context, options.remark);
+  DiagnosticText diagnostics(context, options.inspect);
   auto function = functionToCompile(module, options.function);
   if (!function)
     return function.error();

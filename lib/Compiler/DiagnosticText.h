@@ -2,6 +2,7 @@
 // The diagnostics of passes as one error.
 #pragma once
 
+#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Core/Result.h"
 #include "meshloom/Support/LLVM.h"
@@ -19,15 +20,13 @@ class DiagnosticText {
 public:
   explicit DiagnosticText(
       MLIRContext *context,
-      std::function<void(const std::string &)> remark = nullptr)
-      : remark(std::move(remark)),
+      std::function<void(const InspectedLayout &)> inspect = nullptr)
+      : inspect(std::move(inspect)),
         handler(context, [this](mlir::Diagnostic &diagnostic) {
           if (std::this_thread::get_id() != thread)
             return failure();
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark &&
-              this->remark)
-            this->remark(
-                line(diagnostic.getLocation(), "remark", diagnostic.str()));
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark)
+            tellLayout(diagnostic);
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark ||
               diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning)
             return success();
@@ -55,6 +54,22 @@ private:
       text += "\n";
     text += line(loc, severity, message);
   }
+  /// Reports the layout that a remark of --dtensor-insert-relayouts is about.
+  void tellLayout(mlir::Diagnostic &remark) {
+    const auto fused = dyn_cast<mlir::FusedLoc>(remark.getLocation());
+    const auto metadata =
+        fused ? dyn_cast_or_null<mlir::DictionaryAttr>(fused.getMetadata())
+              : mlir::DictionaryAttr();
+    if (!inspect || !metadata)
+      return;
+    InspectedLayout inspected;
+    inspected.text = line(remark.getLocation(), "remark", remark.str());
+    if (auto config = metadata.getAs<StringAttr>("config"))
+      inspected.config = config.getValue();
+    if (auto layout = metadata.getAs<dtensor::LayoutAttr>("layout"))
+      inspected.layout = layout.getLayout();
+    inspect(inspected);
+  }
   static std::string line(Location loc, const char *severity,
                           const std::string &message) {
     std::optional<std::string> position = sourcePosition(loc);
@@ -62,7 +77,7 @@ private:
   }
 
   const std::thread::id thread = std::this_thread::get_id();
-  const std::function<void(const std::string &)> remark;
+  const std::function<void(const InspectedLayout &)> inspect;
   std::string text, place;
   mlir::ScopedDiagnosticHandler handler;
 };

@@ -8,6 +8,7 @@
 #include "Targets.h"
 
 #include "meshloom/Core/Timing.h"
+#include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Support/BuildId.h"
 #include "meshloom/Support/ContentCache.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -25,10 +26,21 @@ automaticLayoutsKey(const std::optional<AutomaticLayouts> &layouts) {
          " mesh=" + layouts->mesh;
 }
 
+/// Returns whether the function asks for layouts that passes decide.
+static bool inspectsLayouts(mlir::func::FuncOp function) {
+  return function
+      .walk([](dtensor::ConstraintOp op) {
+        return op->hasAttr(dtensor::inspectedAttr)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 std::optional<std::string> programKey(mlir::func::FuncOp function,
                                       const CompileOptions &options) {
   if (options.explain || options.afterPass || options.tightestContract ||
-      !options.makeCode)
+      !options.makeCode || (options.inspect && inspectsLayouts(function)))
     return std::nullopt;
   TimedScope timed("fingerprint");
   auto target = findTarget(options.target);

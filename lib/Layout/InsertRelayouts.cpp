@@ -100,7 +100,14 @@ private:
     std::vector<unsigned> places;
     for (unsigned d = 0; d < axes.size(); ++d)
       places.push_back(d);
-    auto remark = mlir::emitRemark(constraint.getLoc())
+    mlir::NamedAttrList metadata(asked);
+    if (axes.empty())
+      metadata.set("layout",
+                   dtensor::LayoutAttr::get(constraint.getContext(), layout));
+    auto remark = mlir::emitRemark(mlir::FusedLoc::get(
+                      {constraint.getLoc()},
+                      metadata.getDictionary(constraint.getContext()),
+                      constraint.getContext()))
                   << value.getValue() << ", of shape [" << shape
                   << "], is laid out as " << layout.remove(places).spec_string()
                   << " on the mesh " << layout.mesh().spec_string();

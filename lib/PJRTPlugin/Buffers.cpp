@@ -2,6 +2,7 @@
 // Buffers: to and from memory of the host, without copies where the memory of
 // an array can be the user's, or the user's that of an array.
 #include "FunctionTable.h"
+#include "MemoryLayouts.h"
 #include "PluginObjects.h"
 
 #include "meshloom/Core/TensorSize.h"
@@ -55,75 +56,6 @@ std::shared_ptr<char> allocateAligned(int64_t bytes) {
   return {memory, std::free};
 }
 
-/// Copies elements of `width` bytes, `strides` bytes apart, into row-major
-/// order.
-void copyStrided(char *to, const char *from, std::span<const int64_t> extents,
-                 std::span<const int64_t> strides, int64_t width) {
-  if (extents.empty()) {
-    std::memcpy(to, from, size_t(width));
-    return;
-  }
-  const auto inner = extents.subspan(1);
-  const int64_t step =
-      std::accumulate(inner.begin(), inner.end(), width, std::multiplies<>());
-  if (inner.empty() && strides.front() == width) {
-    std::memcpy(to, from, size_t(extents.front() * width));
-    return;
-  }
-  for (int64_t i = 0; i < extents.front(); ++i)
-    copyStrided(to + i * step, from + i * strides.front(), inner,
-                strides.subspan(1), width);
-}
-
-bool isRowMajor(std::span<const int64_t> extents,
-                std::span<const int64_t> strides, int64_t width) {
-  int64_t expected = width;
-  for (size_t dim = extents.size(); dim-- > 0;) {
-    if (extents[dim] != 1 && strides[dim] != expected)
-      return false;
-    expected *= extents[dim];
-  }
-  return true;
-}
-
-/// Fails unless the layout is row-major, which all buffers here are.
-Status checkLayout(const void *layout, std::span<const int64_t> extents,
-                   int64_t width) {
-  using Layout = capi::Buffer_MemoryLayout;
-  using Tiled = capi::Buffer_MemoryLayout_Tiled;
-  using Strides = capi::Buffer_MemoryLayout_Strides;
-  if (!layout)
-    return Success();
-  const Arguments fields(const_cast<void *>(layout));
-  const auto kind = capi::MemoryLayoutKind(fields.get<int32_t>(Layout::type));
-  auto refused = [&](std::string_view kindName,
-                     std::span<const int64_t> numbers) {
-    return Error(fmt::format("the plug-in has row-major buffers, and is asked "
-                             "for a buffer of shape [{}] with the {} [{}]",
-                             fmt::join(extents, ", "), kindName,
-                             fmt::join(numbers, ", ")),
-                 ErrorCode::UNIMPLEMENTED);
-  };
-  if (kind == capi::MemoryLayoutKind::Strides) {
-    const auto strides =
-        fields.list<int64_t>(Layout::strides + Strides::byte_strides,
-                             Layout::strides + Strides::num_byte_strides);
-    return strides.size() == extents.size() &&
-                   isRowMajor(extents, strides, width)
-               ? Status(Success())
-               : refused("byte strides", strides);
-  }
-  const auto order =
-      fields.list<int64_t>(Layout::tiled + Tiled::minor_to_major,
-                           Layout::tiled + Tiled::minor_to_major_size);
-  // JAX before 0.9 says no order for numbers of 4 bits.
-  bool isDescending = order.empty() || order.size() == extents.size();
-  for (size_t i = 0; i < order.size(); ++i)
-    isDescending &= order[i] == int64_t(order.size() - 1 - i);
-  return isDescending ? Status(Success())
-                      : refused("order of dims, minor to major,", order);
-}
-
 /// The memory that a call names, or its device's default one.
 template <typename Args> MemoryObject &memoryOf(const Arguments &args) {
   if (args.has(Args::memory))
@@ -139,10 +71,10 @@ struct UserElements {
   std::span<const int64_t> strides; ///< in bytes; empty: row-major
 };
 
-/// A copy of the user's elements. Results may share the memory of arguments, so
-/// memory that must never be written is of no use here.
-std::shared_ptr<const char> copyOf(const UserElements &elements,
-                                   int64_t width) {
+/// A copy of the user's elements, which lie in `order`. Results may share the
+/// memory of arguments, so memory that must never be written is of no use here.
+std::shared_ptr<const char> copyOf(const UserElements &elements, int64_t width,
+                                   const DimOrder &order) {
   const auto [data, typeNumber, extents, strides] = elements;
   if (!strides.empty() && strides.size() != extents.size())
     Error(fmt::format("the elements of a buffer of {} dims have {} strides",
@@ -157,10 +89,11 @@ std::shared_ptr<const char> copyOf(const UserElements &elements,
     Error(fmt::format("expected {} bytes for a buffer, got a null pointer",
                       bytes))
         .raise();
-  if (strides.empty() || isRowMajor(extents, strides, width))
-    std::memcpy(copy.get(), data, size_t(bytes));
-  else
-    copyStrided(copy.get(), data, extents, strides, width);
+  const std::vector<int64_t> sourceStrides =
+      order.inMemory(strides.empty() ? rowMajorStrides(extents, width)
+                                     : Shape(strides.begin(), strides.end()));
+  const std::vector<int64_t> inMemory = order.inMemory(extents);
+  copyStrided(copy.get(), data, inMemory, sourceStrides, width);
   return copy;
 }
 
@@ -185,20 +118,21 @@ Result<ElementType> checkedType(const UserElements &elements) {
 /// A buffer with a copy of the user's elements.
 Result<std::unique_ptr<BufferObject>>
 bufferWithCopy(const ClientObject &client, MemoryObject &memory,
-               const UserElements &elements, const ElementType &element) {
+               const UserElements &elements, const ElementType &element,
+               const DimOrder &order) {
   if (memory.device->client != &client)
     return Error("a buffer's device is of a different client");
   const Shape shape(elements.extents.begin(), elements.extents.end());
   ArrayPart part;
   if (!element.isToken) {
-    auto array =
-        arrayInPlace(client.client, onOneDevice(element.storage, shape),
-                     copyOf(elements, element.width()));
+    auto array = arrayInPlace(
+        client.client, onOneDevice(element.storage, order.inMemory(shape)),
+        copyOf(elements, element.width(), order));
     if (!array)
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
   }
-  return std::make_unique<BufferObject>(memory, element, shape,
+  return std::make_unique<BufferObject>(memory, element, shape, order,
                                         std::move(part));
 }
 
@@ -212,50 +146,18 @@ Status fromHost(const Arguments &args) {
   auto element = checkedType(elements);
   if (!element)
     return element.error();
-  if (Status row = checkLayout(args.get<const void *>(Args::device_layout),
-                               elements.extents, element->width());
-      !row)
-    return row;
+  const auto order = orderOf(args.get<const void *>(Args::device_layout),
+                             elements.extents, element->width());
+  if (!order)
+    return order.error();
   auto buffer = bufferWithCopy(args.object<ClientObject>(Args::client), memory,
-                               elements, *element);
+                               elements, *element, *order);
   if (!buffer)
     return buffer.error();
   args.give(Args::done_with_host_buffer,
             std::make_unique<EventObject>(Event()));
   args.give(Args::buffer, std::move(*buffer));
   return Success();
-}
-
-/// The byte strides of elements of `width` bytes that lie as the layout says.
-std::vector<int64_t>
-stridesOf(const void *layout, std::span<const int64_t> extents, int64_t width) {
-  using Layout = capi::Buffer_MemoryLayout;
-  using Tiled = capi::Buffer_MemoryLayout_Tiled;
-  using Strides = capi::Buffer_MemoryLayout_Strides;
-  if (!layout)
-    return {};
-  const Arguments fields(const_cast<void *>(layout));
-  const auto kind = capi::MemoryLayoutKind(fields.get<int32_t>(Layout::type));
-  if (kind == capi::MemoryLayoutKind::Strides) {
-    const auto strides =
-        fields.list<int64_t>(Layout::strides + Strides::byte_strides,
-                             Layout::strides + Strides::num_byte_strides);
-    return {strides.begin(), strides.end()};
-  }
-  const auto order =
-      fields.list<int64_t>(Layout::tiled + Tiled::minor_to_major,
-                           Layout::tiled + Tiled::minor_to_major_size);
-  std::vector<int64_t> strides(order.size());
-  int64_t stride = width;
-  for (int64_t dim : order) {
-    if (dim < 0 || dim >= int64_t(std::min(order.size(), extents.size())))
-      Error(fmt::format("a buffer of {} dims has a layout that names dim {}",
-                        extents.size(), dim))
-          .raise();
-    strides[size_t(dim)] = stride;
-    stride *= extents[size_t(dim)];
-  }
-  return strides;
 }
 
 /// A buffer about memory of the user, as DLPack hands over. It is a copy, so
@@ -275,11 +177,14 @@ Status viewOfUserMemory(const Arguments &args) {
   auto element = checkedType(elements);
   if (!element)
     return element.error();
-  const std::vector<int64_t> strides = stridesOf(
-      args.get<const void *>(Args::layout), elements.extents, element->width());
-  elements.strides = strides;
-  auto buffer = bufferWithCopy(args.object<ClientObject>(Args::client), memory,
-                               elements, *element);
+  const auto strides = stridesOf(args.get<const void *>(Args::layout),
+                                 elements.extents, element->width());
+  if (!strides)
+    return strides.error();
+  elements.strides = *strides;
+  auto buffer =
+      bufferWithCopy(args.object<ClientObject>(Args::client), memory, elements,
+                     *element, DimOrder::rowMajor(elements.extents.size()));
   if (!buffer)
     return buffer.error();
   args.give(Args::buffer, std::move(*buffer));
@@ -362,7 +267,7 @@ Result<std::unique_ptr<BufferObject>> copyInto(MemoryObject &memory,
   if (!part)
     return part.error();
   return std::make_unique<BufferObject>(memory, buffer.element(), buffer.dims(),
-                                        std::move(*part));
+                                        buffer.order(), std::move(*part));
 }
 
 Status copyToDevice(const Arguments &args) {
@@ -392,10 +297,11 @@ Status toHost(const Arguments &args) {
     args.set(Args::dst_size, size_t(bytes));
     return Success();
   }
-  if (Status row = checkLayout(args.get<const void *>(Args::host_layout),
-                               buffer.dims(), buffer.element().width());
-      !row)
-    return row;
+  const int64_t width = buffer.element().width();
+  const auto order =
+      orderOf(args.get<const void *>(Args::host_layout), buffer.dims(), width);
+  if (!order)
+    return order.error();
   if (args.get<size_t>(Args::dst_size) < size_t(bytes))
     return Error(fmt::format("a buffer of {} bytes does not fit into {}", bytes,
                              args.get<size_t>(Args::dst_size)));
@@ -409,7 +315,11 @@ Status toHost(const Arguments &args) {
     return Success();
   }
   const Event ready = part->whole->array.event();
-  ready.then([done, bytes, part = std::move(*part),
+  const std::vector<int64_t> extents = order->inMemory(buffer.dims()),
+                             strides = order->inMemory(
+                                 buffer.order().ofValue(rowMajorStrides(
+                                     buffer.dimsInMemory(), width)));
+  ready.then([done, bytes, width, extents, strides, part = std::move(*part),
               to = args.get<char *>(Args::dst)](const Status &outcome) {
     if (!outcome)
       return done.finish(outcome);
@@ -417,7 +327,7 @@ Status toHost(const Arguments &args) {
     if (!elements)
       return done.fail(elements.error());
     if (bytes > 0)
-      std::memcpy(to, elements->get(), size_t(bytes));
+      copyStrided(to, elements->get(), extents, strides, width);
     done.complete();
   });
   return Success();
@@ -535,9 +445,9 @@ std::shared_ptr<const void> ClaimedAddresses::claim(const char *address) {
 }
 
 BufferObject::BufferObject(MemoryObject &memory, ElementType element,
-                           Shape dims, ArrayPart part)
+                           Shape dims, DimOrder order, ArrayPart part)
     : place(memory), type(std::move(element)), extents(std::move(dims)),
-      current(std::move(part)) {}
+      dimOrder(std::move(order)), current(std::move(part)) {}
 
 Result<ArrayPart> BufferObject::part() const {
   std::lock_guard lock(mutex);
@@ -603,8 +513,8 @@ Result<std::shared_ptr<const char>> BufferObject::elementsAlone() {
     return found;
   auto copy = allocateAligned(bytes());
   std::memcpy(copy.get(), found->get(), size_t(bytes()));
-  auto array =
-      arrayInPlace(client.client, onOneDevice(type.storage, extents), copy);
+  auto array = arrayInPlace(client.client,
+                            onOneDevice(type.storage, dimsInMemory()), copy);
   if (!array)
     return array.error();
   current = {std::make_shared<SharedArray>(std::move(*array)), 0};

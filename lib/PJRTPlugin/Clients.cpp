@@ -2,6 +2,7 @@
 // Clients: virtual devices, and the options that they are created with.
 #include "FfiCalls.h"
 #include "FunctionTable.h"
+#include "Inspections.h"
 #include "PluginObjects.h"
 #include "ProgramCompiler.h"
 
@@ -86,6 +87,20 @@ Status setNumber(int64_t &into, const std::string &name,
 constexpr int64_t mostDevices = 1 << 16, mostWorkers = 4096,
                   mostProcesses = 1 << 12;
 
+/// Sets a function that the Python package gives by its address. Returns false
+/// where there is no function of that name.
+bool setFunction(std::string_view name, int64_t address) {
+  if (name == "callback_function")
+    setCallbackCaller(reinterpret_cast<CallbackCaller>(address));
+  else if (name == "handler_function")
+    setHandlerFinder(reinterpret_cast<HandlerFinder>(address));
+  else if (name == "inspection_function")
+    setInspectionCaller(reinterpret_cast<InspectionCaller>(address));
+  else
+    return false;
+  return true;
+}
+
 Status setOption(ClientOptions &options, const std::string &name,
                  const pjrt::AttributeValue &value) {
   // XLA's plug-in for CPUs knows the second name.
@@ -93,16 +108,12 @@ Status setOption(ClientOptions &options, const std::string &name,
     return setNumber(options.cpu.devices, name, value, 1, mostDevices);
   if (name == "workers")
     return setNumber(options.cpu.workers, name, value, 0, mostWorkers);
-  if (name == "callback_function" || name == "handler_function") {
-    // These are functions of the Python package.
+  if (name.ends_with("_function")) {
     auto address = integerOf(name, value);
     if (!address)
       return address.error();
-    if (name == "callback_function")
-      setCallbackCaller(reinterpret_cast<CallbackCaller>(*address));
-    else
-      setHandlerFinder(reinterpret_cast<HandlerFinder>(*address));
-    return Success();
+    if (setFunction(name, *address))
+      return Success();
   }
   if (name == "private_memories") {
     auto flag = boolOf(name, value);

@@ -17,8 +17,6 @@ struct MemoryLayoutObject : HandleObject<MemoryLayoutObject> {
   explicit MemoryLayoutObject(std::string text) : text(std::move(text)) {}
   const std::string text;
 };
-/// "{1,0}" of rank 2: all buffers are row-major.
-std::string rowMajorLayout(size_t rank);
 
 /// A program's facts in the form in which callers read them. They live as long
 /// as the handle.
@@ -48,7 +46,7 @@ public:
   struct LayoutList {
     std::vector<std::unique_ptr<MemoryLayoutObject>> layouts;
     std::vector<capi::Handle> handles;
-    void add(size_t rank);
+    void add(const DimOrder &order);
   };
   LayoutList argumentLayouts, resultLayouts;
 

@@ -2,6 +2,7 @@
 // Compiling programs, and what there is to know about compiled ones.
 #include "ExecutableObjects.h"
 #include "FunctionTable.h"
+#include "Inspections.h"
 #include "OpShardings.h"
 
 #include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
@@ -16,13 +17,6 @@ using capi::Slot;
 //===----------------------------------------------------------------------===//
 // Objects
 //===----------------------------------------------------------------------===//
-
-std::string plugin::rowMajorLayout(size_t rank) {
-  std::string text = "{";
-  for (size_t dim = rank; dim-- > 0;)
-    text += std::to_string(dim) + (dim > 0 ? "," : "");
-  return text + "}";
-}
 
 void plugin::giveText(const Arguments &args, Arguments::Pointer holder,
                       Arguments::Pointer deleter, Arguments::Pointer bytes,
@@ -43,29 +37,32 @@ void ExecutableObject::TextList::finish() {
   }
 }
 
-void ExecutableObject::LayoutList::add(size_t rank) {
-  layouts.push_back(std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
+void ExecutableObject::LayoutList::add(const DimOrder &order) {
+  layouts.push_back(std::make_unique<MemoryLayoutObject>(order.text()));
   handles.push_back(layouts.back().get());
 }
 
 ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
     : loaded(std::move(program)) {
   const ProgramInterface &interface = loaded->interface;
-  auto sharding = [&](const ArrayType *type) {
+  auto sharding = [&](const ArrayType *type, const DimOrder &order) {
     return type && !loaded->runsOnce()
-               ? opShardingOf(type->layout, loaded->partitionOf)
+               ? opShardingOf(order.ofValue(type->layout), loaded->partitionOf)
                : std::string();
   };
   for (size_t i = 0; i < interface.arguments.size(); ++i) {
-    argumentShardings.add(sharding(loaded->argumentType(i)));
-    argumentLayouts.add(interface.arguments[i].shape.size());
+    const DimOrder &order = interface.arguments[i].order;
+    argumentShardings.add(sharding(loaded->argumentType(i), order));
+    argumentLayouts.add(order);
   }
   for (size_t i = 0; i < interface.results.size(); ++i) {
     const ArrayType *type = loaded->resultType(i);
-    resultShardings.add(sharding(type));
-    resultLayouts.add(interface.results[i].shape.size());
+    const DimOrder &order = interface.results[i].order;
+    resultShardings.add(sharding(type, order));
+    resultLayouts.add(order);
     resultTypes.push_back(interface.results[i].element.code);
-    const Shape local = type ? type->layout.local_shape(type->shape) : Shape();
+    const Shape local =
+        type ? order.ofValue(type->layout.local_shape(type->shape)) : Shape();
     resultDims.insert(resultDims.end(), local.begin(), local.end());
     resultRanks.push_back(local.size());
     resultMemoryKinds.push_back(memoryKinds[0].data());
@@ -149,8 +146,10 @@ LoadedExecutableObject::LoadedExecutableObject(
     const ArrayType *type = program->resultType(i);
     for (int64_t partition : program->partitionsHere)
       shapes.push_back(
-          type ? type->layout.shard(type->shape, program->meshIndex(partition))
-                     .extent
+          type ? program->interface.results[i].order.ofValue(
+                     type->layout
+                         .shard(type->shape, program->meshIndex(partition))
+                         .extent)
                : Shape());
   }
 }
@@ -180,7 +179,7 @@ loadProgram(const ClientObject &client, std::string_view code,
                                                   std::move(devices));
 }
 
-Status compile(const Arguments &args) {
+Status compileProgram(const Arguments &args) {
   using Args = capi::Client_Compile_Args;
   const Arguments program = args.structure(Args::program);
   const std::string_view format =
@@ -196,6 +195,8 @@ Status compile(const Arguments &args) {
                   args.text(Args::compile_options, Args::compile_options_size));
   if (!loaded)
     return loaded.error();
+  if (Status told = tellInspections(*(*loaded)->program); !told)
+    return told;
   args.give(Args::executable, std::move(*loaded));
   return Success();
 }
@@ -443,7 +444,7 @@ Status optimizedProgram(const Arguments &args) {
 } // namespace
 
 void plugin::addExecutables(FunctionTable &table) {
-  table.set<compile>(Slot::Client_Compile);
+  table.set<compileProgram>(Slot::Client_Compile);
   table.set<serialize>(Slot::Executable_Serialize);
   table.set<deserialize>(Slot::Executable_DeserializeAndLoad);
   table.set<destroyLoaded>(Slot::LoadedExecutable_Destroy);

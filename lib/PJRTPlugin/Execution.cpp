@@ -37,6 +37,8 @@ private:
   /// `LoadedProgram::partitionsHere`.
   Handle *listOf(Arguments::Pointer lists, size_t partition) const;
   Status readBuffers();
+  /// Fails where the dims of argument `i` are to lie in a different order.
+  Status checkOrder(size_t i, const BufferObject &buffer) const;
   Status checkDonations() const;
   /// The argument as an array of the type that the program wants.
   Result<SharedArray> argument(size_t i);
@@ -106,6 +108,8 @@ Status Execution::readBuffers() {
                                  "and gets a buffer of {}",
                                  i, program.interface.name, wanted.name,
                                  buffer->element().name));
+      if (Status lies = checkOrder(i, *buffer); !lies)
+        return lies;
       buffers.push_back(buffer);
     }
   donated = program.interface.donated;
@@ -115,6 +119,16 @@ Status Execution::readBuffers() {
     if (i >= 0 && i < int64_t(donated.size()))
       donated[size_t(i)] = false;
   return Success();
+}
+
+Status Execution::checkOrder(size_t i, const BufferObject &buffer) const {
+  const ValueType &wanted = program.interface.arguments[i];
+  if (wanted.element.isToken || wanted.order == buffer.order())
+    return Success();
+  return Error(fmt::format("argument {} of '{}' lies in memory as {} (dims, "
+                           "minor to major), and gets a buffer that lies as {}",
+                           i, program.interface.name, wanted.order.text(),
+                           buffer.order().text()));
 }
 
 Status Execution::checkDonations() const {
@@ -176,7 +190,7 @@ Result<SharedArray> Execution::assemble(size_t i,
     const auto [index, list] = program.indicesHere[p];
     const Shape extent = type.layout.shard(type.shape, index).extent;
     const BufferObject &shard = buffer(list, i);
-    if (shard.dims() != extent)
+    if (shard.dimsInMemory() != extent)
       return Error(fmt::format("argument {} of '{}' is a shard of {} elements "
                                "on device {}, and gets a buffer of {}",
                                i, program.interface.name, elementCount(extent),
@@ -256,7 +270,7 @@ void Execution::giveResults(const std::vector<Array> &results) {
       MemoryObject &memory = loaded.devices[partition]->defaultMemory();
       listOf(Args::output_lists, partition)[i] = new BufferObject(
           memory, program.interface.results[i].element,
-          loaded.resultShapes[i][partition],
+          loaded.resultShapes[i][partition], program.interface.results[i].order,
           {whole, program.meshIndex(program.partitionsHere[partition])});
     }
   }

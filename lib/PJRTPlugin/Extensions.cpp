@@ -30,28 +30,31 @@ Status serializeLayout(const Arguments &args) {
   return Success();
 }
 
-void giveLayout(const Arguments &args, Arguments::Pointer field, size_t rank) {
-  args.give(field, std::make_unique<MemoryLayoutObject>(rowMajorLayout(rank)));
+void giveRowMajor(const Arguments &args, Arguments::Pointer field,
+                  size_t rank) {
+  args.give(field, std::make_unique<MemoryLayoutObject>(
+                       DimOrder::rowMajor(rank).text()));
 }
 
 Status clientLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Client_GetDefaultLayout_Args;
-  giveLayout(args, Args::layout,
-             args.list<int64_t>(Args::dims, Args::num_dims).size());
+  giveRowMajor(args, Args::layout,
+               args.list<int64_t>(Args::dims, Args::num_dims).size());
   return Success();
 }
 
 Status topologyLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Topology_GetDefaultLayout_Args;
-  giveLayout(args, Args::layout,
-             args.list<int64_t>(Args::dims, Args::num_dims).size());
+  giveRowMajor(args, Args::layout,
+               args.list<int64_t>(Args::dims, Args::num_dims).size());
   return Success();
 }
 
 Status bufferLayout(const Arguments &args) {
   using Args = capi::Layouts_PJRT_Buffer_MemoryLayout_Args;
-  giveLayout(args, Args::layout,
-             args.object<BufferObject>(Args::buffer).dims().size());
+  args.give(Args::layout,
+            std::make_unique<MemoryLayoutObject>(
+                args.object<BufferObject>(Args::buffer).order().text()));
   return Success();
 }
 

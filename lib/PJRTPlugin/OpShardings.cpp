@@ -16,6 +16,7 @@ enum ShardingType : uint64_t {
   Replicated = 0,
   Tuple = 2,
   Other = 3,
+  Manual = 4,
   Unreduced = 6
 };
 
@@ -73,6 +74,10 @@ std::string plugin::opShardingOf(const Layout &layout,
   if (!furtherTypes.empty())
     sharding.packed(8, furtherTypes);
   return sharding.text;
+}
+
+std::string plugin::manualSharding() {
+  return Message().number(1, Manual).text;
 }
 
 std::string plugin::resultShardingOf(const std::vector<std::string> &results) {

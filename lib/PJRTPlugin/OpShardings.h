@@ -14,6 +14,9 @@ namespace meshloom::plugin {
 std::string opShardingOf(const Layout &layout,
                          const std::vector<int64_t> &partitionOf);
 
+/// The bytes of the xla.OpSharding of a value that each device has its own of.
+std::string manualSharding();
+
 /// The bytes of the xla.OpSharding of a program's results: that of the result
 /// where there is one, else a tuple's.
 std::string resultShardingOf(const std::vector<std::string> &results);

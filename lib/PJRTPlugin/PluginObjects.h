@@ -10,6 +10,7 @@
 #pragma once
 
 #include "Arguments.h"
+#include "DimOrder.h"
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
 #include "meshloom/Runtime/Client.h"
@@ -125,13 +126,16 @@ struct ArrayPart {
 class BufferObject : public HandleObject<BufferObject> {
 public:
   static constexpr std::string_view kindName = "a buffer";
+  /// `part` is of an array with the dims in the order of memory.
   BufferObject(MemoryObject &memory, ElementType element, Shape dims,
-               ArrayPart part);
+               DimOrder order, ArrayPart part);
 
   MemoryObject &memory() const { return place; }
   DeviceObject &device() const { return *place.device; }
   const ElementType &element() const { return type; }
   const Shape &dims() const { return extents; }
+  const DimOrder &order() const { return dimOrder; }
+  Shape dimsInMemory() const { return dimOrder.inMemory(extents); }
   int64_t bytes() const { return elementCount(extents) * type.width(); }
 
   /// Fails where the buffer has been deleted or donated. A token's part has no
@@ -143,9 +147,9 @@ public:
   /// Forgets the array. Memory that a user sees stays.
   void remove();
   bool isRemoved() const;
-  /// Waits for the elements and returns them in row-major order: in the array's
-  /// own memory where they lie together there, else a copy, which is the same
-  /// one each time.
+  /// Waits for the elements and returns them in the order of memory: in the
+  /// array's own memory where they lie together there, else a copy, which is
+  /// the same one each time.
   Result<std::shared_ptr<const char>> elements();
   /// The same, at an address that no other buffer returns here: buffers may
   /// share an array, and all but the first one that is asked get a copy.
@@ -162,6 +166,7 @@ private:
   MemoryObject &place;
   const ElementType type;
   const Shape extents;
+  const DimOrder dimOrder;
 
   mutable std::mutex mutex;
   ArrayPart current;

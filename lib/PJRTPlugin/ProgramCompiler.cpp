@@ -2,6 +2,7 @@
 // Reading, compiling and loading programs.
 #include "ProgramCompiler.h"
 
+#include "ArrangeDims.h"
 #include "FfiCalls.h"
 #include "OpShardings.h"
 #include "Placement.h"
@@ -26,6 +27,7 @@
 
 using namespace meshloom;
 using namespace meshloom::plugin;
+using mlir::func::FuncOp;
 
 /// Types and attributes of a context are never freed. So a context is for a
 /// number of programs, and the next ones have a new one.
@@ -52,7 +54,7 @@ constexpr const char *programPath = "program";
 
 Result<ValueType> valueTypeOf(Type type, std::string_view kind, size_t index) {
   if (isa<stablehlo::TokenType>(type))
-    return ValueType{tokenType(), {}};
+    return ValueType{tokenType(), {}, DimOrder::rowMajor(0)};
   std::string text;
   llvm::raw_string_ostream(text) << type;
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -69,7 +71,8 @@ Result<ValueType> valueTypeOf(Type type, std::string_view kind, size_t index) {
                              "which Meshloom does not support",
                              kind, index, name),
                  ErrorCode::UNIMPLEMENTED);
-  return ValueType{*element, Shape(tensor.getShape())};
+  return ValueType{*element, Shape(tensor.getShape()),
+                   DimOrder::rowMajor(size_t(tensor.getRank()))};
 }
 
 Result<std::vector<ValueType>> valueTypesOf(ArrayRef<Type> types,
@@ -84,14 +87,26 @@ Result<std::vector<ValueType>> valueTypesOf(ArrayRef<Type> types,
   return values;
 }
 
-Result<ProgramInterface> interfaceOf(ModuleOp module) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main) {
-    auto functions = module.getOps<mlir::func::FuncOp>();
-    if (!llvm::hasSingleElement(functions))
-      return Error("the program has no function 'main'");
+Result<FuncOp> mainOf(ModuleOp module) {
+  auto main = module.lookupSymbol<FuncOp>("main");
+  auto functions = module.getOps<FuncOp>();
+  if (!main && llvm::hasSingleElement(functions))
     main = *functions.begin();
-  }
+  if (!main || main.isExternal())
+    return Error("the program has no function 'main' with a body");
+  return main;
+}
+
+/// Returns the interface of a program, whose arguments and results then have
+/// their dims in the order of memory.
+Result<ProgramInterface> interfaceOf(ModuleOp module) {
+  auto found = mainOf(module);
+  if (!found)
+    return found.error();
+  FuncOp main = *found;
+  auto orders = arrangeDims(main);
+  if (!orders)
+    return orders.error();
   ProgramInterface interface;
   interface.name = module.getSymName().value_or(main.getName()).str();
   auto arguments = valueTypesOf(main.getArgumentTypes(), "argument");
@@ -102,6 +117,12 @@ Result<ProgramInterface> interfaceOf(ModuleOp module) {
     return results.error();
   interface.arguments = std::move(*arguments);
   interface.results = std::move(*results);
+  for (auto [value, order] :
+       llvm::zip_equal(interface.arguments, orders->arguments))
+    value.order = order;
+  for (auto [value, order] :
+       llvm::zip_equal(interface.results, orders->results))
+    value.order = order;
   llvm::SmallDenseSet<uint64_t> taken;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto result = main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
@@ -181,9 +202,6 @@ meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   options.deterministic = program.deterministic;
   if (program.explain)
     options.explain = explanationPrinter(llvm::errs());
-  options.remark = [](const std::string &text) {
-    llvm::errs() << text << "\n";
-  };
   return options;
 }
 
@@ -205,7 +223,7 @@ void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
 void addInterface(ModuleOp module, const ProgramInterface &interface,
                   const std::vector<std::string> &argumentShardings,
                   const std::vector<std::string> &resultShardings) {
-  auto main = *module.getOps<mlir::func::FuncOp>().begin();
+  auto main = *module.getOps<FuncOp>().begin();
   auto token = stablehlo::TokenType::get(module.getContext());
   for (auto [i, argument] : llvm::enumerate(interface.arguments))
     if (argument.element.isToken)
@@ -383,8 +401,11 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   requireEvenSignature(**module);
   request.options.machine = machineFor(
       request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
-  auto compiled =
-      meshloom::compile(**module, compilerOptionsOf(request.options));
+  meshloom::CompileOptions options = compilerOptionsOf(request.options);
+  options.inspect = [&](const InspectedLayout &inspected) {
+    program->inspections.push_back(inspected);
+  };
+  auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return failed(compiled.error());
   LoadOptions loadOptions;
@@ -423,7 +444,7 @@ ProgramCompiler::compile(std::string_view code,
     return loaded.error();
   std::shared_ptr<const LoadedProgram> program = std::move(*loaded);
   // Callers of the same program have different Python functions.
-  if (!program->callbacks) {
+  if (!program->callbacks && program->inspections.empty()) {
     std::erase_if(programs,
                   [](const auto &entry) { return entry.second.expired(); });
     programs[std::move(key)] = program;
@@ -440,6 +461,8 @@ Result<std::string> ProgramCompiler::partitionedText(
       parseProgram(program.code, programPath, &freshContext().context);
   if (!module)
     return module.error();
+  if (auto interface = interfaceOf(**module); !interface)
+    return interface.error();
   // Without their numbers its calls of Python functions are unknown ones.
   auto callbacks = numberCallbacks(**module);
   if (!callbacks)
@@ -460,7 +483,6 @@ Result<std::string> ProgramCompiler::partitionedText(
   meshloom::CompileOptions options = compilerOptionsOf(program.request.options);
   options.target = "stablehlo";
   options.explain = {};
-  options.remark = {};
   auto compiled = meshloom::compile(**module, options);
   if (!compiled)
     return compiled.error();

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "Callbacks.h"
+#include "DimOrder.h"
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
 
+#include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/MachineModel.h"
 #include "meshloom/Runtime/Client.h"
 
@@ -48,7 +50,8 @@ Result<CompileRequest> readCompileRequest(std::string_view bytes,
 /// The type of an argument or result in the caller's terms.
 struct ValueType {
   ElementType element;
-  Shape shape; ///< global
+  Shape shape; ///< global, its dims in the order of memory
+  DimOrder order;
 };
 
 /// The arguments and results of a program, as its text says.
@@ -89,6 +92,8 @@ struct LoadedProgram {
   std::vector<IndexHere> indicesHere; ///< ascending
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
+  /// The layouts that it asks to be told when it is compiled.
+  std::vector<InspectedLayout> inspections;
 
   bool runsOnce() const { return partitionOf.size() == 1; }
   /// The mesh index whose values a partition has.

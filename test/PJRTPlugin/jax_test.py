@@ -31,6 +31,7 @@ import numpy as np
 from jax._src.lib import _jax
 from jax.experimental import io_callback, serialize_executable
 from jax.experimental.custom_partitioning import custom_partitioning
+from jax.experimental.layout import Format, Layout
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 
@@ -218,6 +219,30 @@ class Devices(unittest.TestCase):
         self.assertEqual(five.addressable_shards[7].data.shape, (5,))
         np.testing.assert_array_equal(five, np.arange(5.0) * 3)
 
+    def test_arrays_that_lie_column_by_column(self):
+        columns = Layout(major_to_minor=(1, 0))
+        x = np.arange(32, dtype=np.float32).reshape(4, 8)
+        cut = NamedSharding(mesh_of(2, 4), P("x", "y"))
+        for sharding in [SingleDeviceSharding(jax.devices()[3]), cut]:
+            with self.subTest(sharding):
+                format_ = Format(columns, sharding)
+                a = jax.device_put(x, format_)
+                b = jax.device_put(jax.device_put(x, sharding), format_)
+                f = jax.jit(lambda a, b: (a + b, a.T), out_shardings=Format(Layout.AUTO))
+                total, turned = f(a, b)
+                compiled = f.lower(a, b).compile()
+                self.assertEqual(compiled.input_formats[0], (a.format, b.format))
+                orders = [v.format.layout.major_to_minor for v in (a, b, total, turned)]
+                self.assertEqual(orders, [(1, 0), (1, 0), (0, 1), (0, 1)])
+                self.assertTrue(total.sharding.is_equivalent_to(sharding, 2))
+                for array, expected in [(a, x), (b, x), (total, 2 * x), (turned, x.T)]:
+                    np.testing.assert_array_equal(array, expected)
+                    for shard in array.addressable_shards:
+                        np.testing.assert_array_equal(shard.data, expected[shard.index])
+        y = jax.jit(jnp.transpose, out_shardings=Format(Layout.AUTO))(x)
+        self.assertEqual(y.format.layout.major_to_minor, (1, 0))
+        self.assertEqual(np.asarray(y).strides, (4, 32))
+
     def test_devices_in_a_different_order(self):
         devices = np.array(jax.devices())[[3, 1, 7, 5, 0, 2, 6, 4]]
         sharding = NamedSharding(Mesh(devices, "x"), P("x"))
@@ -300,6 +325,36 @@ class Programs(unittest.TestCase):
             jax.block_until_ready(
                 jax.jit(lambda a: jax.pure_callback(refuse, shape, a))(jnp.float32(1)))
         self.assertEqual(float(jnp.float32(1) + 1), 2)
+
+    def test_shardings_that_are_inspected_reach_python(self):
+        mesh = mesh_of(2, 4)
+        x = jax.device_put(np.ones((4, 8), np.float32), NamedSharding(mesh, P("x", "y")))
+        for _ in range(2):  # The second program is compiled again for its own function.
+            seen = []
+
+            def note(sharding):
+                seen.append(sharding.spec)
+                jnp.sin(jnp.ones(3)).block_until_ready()  # This compiles a program, too.
+
+            def f(a):
+                turned = a.T
+                jax.debug.inspect_array_sharding(turned, callback=note)
+                in_map = jax.shard_map(of_shard, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+                return turned, in_map(a)
+
+            def of_shard(a):
+                jax.debug.inspect_array_sharding(a, callback=note)
+                return a + 1
+
+            with jax.set_mesh(mesh):
+                jax.jit(f)(x)
+            self.assertCountEqual(seen, [P("y", "x"), P()])
+
+        def refuse(sharding):
+            raise ValueError("not this sharding")
+
+        with self.assertRaisesRegex(Exception, "not this sharding"), jax.set_mesh(mesh):
+            jax.jit(lambda a: (jax.debug.inspect_array_sharding(a, callback=refuse), a + 1))(x)
 
     def test_a_refused_op_is_named_with_the_line_of_the_user(self):
         def unknown(a):

@@ -115,8 +115,8 @@ Result<Compiled> Source::compile(std::span<const int> processes) const {
     compileOptions.explain = [this](const Explanation &explanation) {
       impl->explanation = explanation;
     };
-  compileOptions.remark = [](const std::string &text) {
-    llvm::errs() << text << "\n";
+  compileOptions.inspect = [](const InspectedLayout &inspected) {
+    llvm::errs() << inspected.text << "\n";
   };
   Result<Compiled> compiled = meshloom::compile(*impl->module, compileOptions);
   compileOptions.explain = nullptr; // it was printed

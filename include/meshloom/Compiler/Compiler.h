@@ -39,6 +39,17 @@ struct AutomaticLayouts {
   std::string mesh = "";
 };
 
+/// The layout of a value that the program asks to be told, as by
+/// jax.debug.inspect_array_sharding.
+struct InspectedLayout {
+  /// A line for readers: "file:1:2: remark: ...".
+  std::string text;
+  /// The backend_config of the custom call that asks.
+  std::string config;
+  /// Nothing: each device has a value of its own, as in jax.shard_map.
+  std::optional<Layout> layout;
+};
+
 struct CompileOptions {
   MachineModel machine;
   /// Let the machine model change layouts that no user gave.
@@ -70,10 +81,8 @@ struct CompileOptions {
   /// Where to write the contract that the program just keeps, also where it
   /// breaks its own (the attribute dtensor.contract); nullptr: nowhere.
   Contract *tightestContract = nullptr;
-  /// Called with what the program asks to be told, such as the layouts that
-  /// jax.debug.inspect_array_sharding is about: "file:1:2: remark: ..."; empty:
-  /// not told.
-  std::function<void(const std::string &)> remark;
+  /// Called with the layouts that the program asks to be told; empty: not.
+  std::function<void(const InspectedLayout &)> inspect;
   /// Called after each pass on the function with the pass's name
   /// ("dtensor-propagate-layouts") and the module as text; empty: not.
   std::function<void(std::string_view pass, const std::string &ir)> afterPass;

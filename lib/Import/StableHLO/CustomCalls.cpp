@@ -281,7 +281,9 @@ static Imported importInspection(Importer &im, Call op) {
   else
     name =
         "result of " + source.getDefiningOp()->getName().getStringRef().str();
-  Value told = inspected(im, im.get(source), name);
+  auto config = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
+  Value told = inspected(im, im.get(source), name,
+                         config ? config.getValue() : StringRef());
   im.set(source, told);
   return op->getNumResults() == 0 ? SmallVector<Value>()
                                   : SmallVector<Value>{told};

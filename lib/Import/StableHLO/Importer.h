@@ -248,8 +248,10 @@ FailureOr<Value> reshard(Importer &importer, Value value,
 FailureOr<Value> joinGroup(Importer &importer, Value value, int64_t group,
                            Operation *manualComputation);
 
-/// `value`, whose layout is told once it is decided, by the name `name`.
-Value inspected(Importer &importer, Value value, StringRef name);
+/// `value`, whose layout is told once it is decided, by the name `name`, to a
+/// custom call whose backend_config is `config`.
+Value inspected(Importer &importer, Value value, StringRef name,
+                StringRef config);
 
 //===----------------------------------------------------------------------===//
 // Into and out of manual computations (ManualComputations.cpp)

@@ -71,7 +71,8 @@ FailureOr<Value> importer::constrain(Importer &importer, Value value,
   return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
 }
 
-Value importer::inspected(Importer &importer, Value value, StringRef name) {
+Value importer::inspected(Importer &importer, Value value, StringRef name,
+                          StringRef config) {
   LaneBuilder &b = importer.b;
   Lanes lanes(b.lanesOf(value));
   OpBuilder::InsertionGuard guard(b);
@@ -85,7 +86,8 @@ Value importer::inspected(Importer &importer, Value value, StringRef name) {
   told.getDefiningOp()->setAttr(
       dtensor::inspectedAttr,
       b.getDictionaryAttr({b.named("value", b.getStringAttr(name)),
-                           b.named("axes", b.getArrayAttr(axes))}));
+                           b.named("axes", b.getArrayAttr(axes)),
+                           b.named("config", b.getStringAttr(config))}));
   // All its uses, so that it is there while the value is.
   value.replaceAllUsesExcept(told, told.getDefiningOp());
   return told;

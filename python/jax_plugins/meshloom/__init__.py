@@ -57,6 +57,7 @@ def _options() -> dict[str, int]:
     options = {
         "callback_function": callbacks.address(),
         "handler_function": handlers.address(),
+        "inspection_function": callbacks.inspection_address(),
     }
     if "MESHLOOM_DEVICES" not in os.environ:
         options["num_devices"] = max(1, jax.config.jax_num_cpu_devices)

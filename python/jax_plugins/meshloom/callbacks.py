@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls of Python functions by a program: jax.pure_callback, jax.debug.print, ..."""
+"""Calls of Python functions by a program: jax.pure_callback, jax.debug.print, ...
+
+A program that is compiled calls those of jax.debug.inspect_array_sharding.
+"""
 
 import ctypes
+import sys
 import threading
 import traceback
 
@@ -100,3 +104,11 @@ _caller = _Caller(_call)
 def address() -> int:
     """Returns the address of the C function that calls a Python function."""
     return ctypes.cast(_caller, ctypes.c_void_p).value
+
+
+def inspection_address() -> int:
+    """Returns the address of jaxlib's C function that tells a Python function a sharding."""
+    from jaxlib import xla_client
+
+    caller_and_function = xla_client.encode_inspect_sharding_callback(print)
+    return int.from_bytes(caller_and_function[:8], sys.byteorder)

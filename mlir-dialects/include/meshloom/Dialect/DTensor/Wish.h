@@ -55,9 +55,13 @@ LogicalResult verifyWish(ConstraintOp op);
 
 /// On a constraint that wishes for nothing: once its layout is decided, it is
 /// told in a remark (--dtensor-insert-relayouts). The value is what the entry
-/// says; its first dims may be the places along axes, whose names are listed:
+/// says; its first dims may be the places along axes, whose names are listed;
+/// `config` is the backend_config of the custom call that asks:
 ///
-/// {dtensor.inspected = {value = "%arg0", axes = ["x"]}}
+/// {dtensor.inspected = {value = "%arg0", axes = ["x"], config = ""}}
+///
+/// The remark's location has this dictionary as its metadata, with an entry
+/// `layout` where there are no axes.
 inline constexpr llvm::StringLiteral inspectedAttr = "dtensor.inspected";
 
 /// `value` with a wish about it, at the builder's insertion point.
