@@ -235,6 +235,44 @@ func.func @stacked(%a: tensor<1x8xf32>, %b: tensor<1x8xf32>, %c: tensor<1x8xf32>
   return %1, %3 : tensor<8xf32>, tensor<8xbf16>
 }
 
+// argmax of a stack compares its slices, of which a nan is the best one.
+// CHECK-LABEL: func.func @best_of_stack
+// CHECK-NOT: concatenate
+// CHECK: %[[LE:.*]] = dtensor.compare LE
+// CHECK: %[[NAN:.*]] = dtensor.compare NE
+// CHECK: %[[STAYS:.*]] = dtensor.or %[[LE]], %[[NAN]]
+// CHECK: %[[BEST:.*]] = dtensor.select %[[STAYS]]
+// CHECK-NOT: dtensor.argmax
+// CHECK: return %[[BEST]]
+func.func @best_of_stack(%a: tensor<1x8xf32>, %b: tensor<1x8xf32>) -> tensor<8xi64> {
+  %0 = dtensor.concatenate %a, %b dim 0 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+  %1 = dtensor.argmax %0 dim 0 : (tensor<2x8xf32>) -> tensor<8xi64>
+  return %1 : tensor<8xi64>
+}
+
+// A scatter that adds most of a tensor at a constant place is a sum; one that
+// adds little of it, or not all of whose window is inside, stays.
+// CHECK-LABEL: func.func @constant_window
+// CHECK: %[[ZERO:.*]] = dtensor.constant dense<-0.000000e+00>
+// CHECK: %[[PADDED:.*]] = dtensor.pad %arg1{{.*}}%[[ZERO]]
+// CHECK: %[[SUM:.*]] = dtensor.add %arg0, %[[PADDED]]
+// CHECK: %[[LITTLE:.*]] = dtensor.scatter
+// CHECK: %[[OUTSIDE:.*]] = dtensor.scatter
+// CHECK: return %[[SUM]], %[[LITTLE]], %[[OUTSIDE]]
+func.func @constant_window(%x: tensor<9x9xf32>, %u: tensor<8x7xf32>, %v: tensor<2x7xf32>) -> (tensor<9x9xf32>, tensor<9x9xf32>, tensor<9x9xf32>) {
+  %one = dtensor.constant dense<1> : tensor<1xi32>
+  %two = dtensor.constant dense<2> : tensor<1xi32>
+  %at = dtensor.concatenate %one, %two dim 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %off = dtensor.constant dense<2> : tensor<2xi32>
+  %0 = dtensor.scatter %x at %at with %u {index_vector_dim = 0 : i64, update_window_dims = array<i64: 0, 1>, scatter_dims_to_operand_dims = array<i64: 0, 1>, kind = #dtensor.kind<sum>}
+      : (tensor<9x9xf32>, tensor<2xi32>, tensor<8x7xf32>) -> tensor<9x9xf32>
+  %1 = dtensor.scatter %x at %at with %v {index_vector_dim = 0 : i64, update_window_dims = array<i64: 0, 1>, scatter_dims_to_operand_dims = array<i64: 0, 1>, kind = #dtensor.kind<sum>}
+      : (tensor<9x9xf32>, tensor<2xi32>, tensor<2x7xf32>) -> tensor<9x9xf32>
+  %2 = dtensor.scatter %x at %off with %u {index_vector_dim = 0 : i64, update_window_dims = array<i64: 0, 1>, scatter_dims_to_operand_dims = array<i64: 0, 1>, kind = #dtensor.kind<sum>}
+      : (tensor<9x9xf32>, tensor<2xi32>, tensor<8x7xf32>) -> tensor<9x9xf32>
+  return %0, %1, %2 : tensor<9x9xf32>, tensor<9x9xf32>, tensor<9x9xf32>
+}
+
 // A region passes on values that nothing else uses: %b, and not %x.
 // CHECK-LABEL: @unshared
 // CHECK: %[[B:.*]] = dtensor.negate

@@ -54,6 +54,21 @@ bool isCommutative(Block &region) {
       });
 }
 
+/// Returns the operand of a concatenation that is its slice of this start and
+/// shape: null where none is.
+Value operandAt(ConcatenateOp join, ArrayRef<int64_t> start,
+                ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> place(shape.size(), 0);
+  for (Value operand : join.getInputs()) {
+    const SmallVector<int64_t> sizes = globalShape(operand.getType());
+    if (ArrayRef(place) == start && ArrayRef(sizes) == shape &&
+        layoutAttrOf(operand.getType()) == layoutAttrOf(join.getType()))
+      return operand;
+    place[join.getDimension()] += sizes[join.getDimension()];
+  }
+  return {};
+}
+
 /// Builds the ops that replace one op, whose results have one layout.
 class SliceBuilder {
 public:
@@ -99,8 +114,13 @@ public:
     return accumulators;
   }
 
+  /// A slice that is an operand of a concatenation is that operand, which then
+  /// need not be copied.
   Value slice(Value value, ArrayRef<int64_t> start, ArrayRef<int64_t> shape,
               ArrayRef<int64_t> strides) {
+    if (auto join = value.getDefiningOp<ConcatenateOp>())
+      if (Value part = operandAt(join, start, shape))
+        return part;
     SmallVector<int64_t> limits;
     for (auto [begin, extent, stride] : llvm::zip_equal(start, shape, strides))
       limits.push_back(begin + (extent - 1) * stride + 1);

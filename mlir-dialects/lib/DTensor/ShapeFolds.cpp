@@ -7,6 +7,7 @@
 // for which that is not so by construction leave decided types alone.
 
 #include "SplatMath.h"
+#include "StackFolds.h"
 
 #include "meshloom/Dialect/DTensor/TensorBuilder.h"
 
@@ -324,8 +325,67 @@ static LogicalResult padInWindow(ReduceWindowOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Returns the entries of a vector of integers: nothing where one is no
+/// constant.
+static std::optional<SmallVector<int64_t>> constantEntries(Value vector) {
+  SmallVector<Value> parts{vector};
+  if (auto join = vector.getDefiningOp<ConcatenateOp>())
+    parts.assign(join.getInputs().begin(), join.getInputs().end());
+  SmallVector<int64_t> entries;
+  for (Value part : parts) {
+    mlir::DenseIntElementsAttr constant;
+    if (!matchPattern(part, mlir::m_Constant(&constant)))
+      return std::nullopt;
+    for (const llvm::APInt &entry : constant.getValues<llvm::APInt>())
+      entries.push_back(entry.getSExtValue());
+  }
+  return entries;
+}
+
+/// scatter(x, i, u), which adds one window -> x + pad(u), where i is constant
+/// and the window is most of x: an elementwise op, which all workers share.
+static LogicalResult addWindow(ScatterOp op, PatternRewriter &rewriter) {
+  if (op.getKind() != ReduceKind::Sum || op.getInputs().size() != 1 ||
+      !isUndecided(op) ||
+      elementTypeOf(op->getResult(0).getType()).isInteger(1))
+    return failure();
+  Value input = op.getInputs()[0], window = op.getUpdates()[0];
+  const SmallVector<int64_t> sizes = globalShape(input.getType());
+  const auto rank = int64_t(op.getUpdateWindowDims().size());
+  if (globalShape(op.getScatterIndices().getType()).size() != 1 ||
+      op.getIndexVectorDim() != 0 || rank != int64_t(sizes.size()) ||
+      rank != int64_t(globalShape(window.getType()).size()))
+    return failure();
+  auto starts = constantEntries(op.getScatterIndices());
+  if (!starts)
+    return failure();
+  SmallVector<int64_t> low(rank, 0), high;
+  for (auto [dim, start] :
+       llvm::zip_equal(op.getScatterDimsToOperandDims(), *starts))
+    low[dim] = start;
+  double share = 1;
+  for (auto [size, part, before] :
+       llvm::zip_equal(sizes, globalShape(window.getType()), low)) {
+    high.push_back(size - part - before);
+    if (before < 0 || high.back() < 0)
+      return failure();
+    share *= double(part) / double(std::max<int64_t>(size, 1));
+  }
+  constexpr double most = 0.5;
+  if (share < most)
+    return failure();
+  TensorBuilder b(rewriter, op.getLoc());
+  // The negative zero leaves even zeros as they are.
+  Value zero = b.negate(
+      b.zeros(RankedTensorType::get({}, elementTypeOf(input.getType()))));
+  rewriter.replaceOp(op, b.add(input, b.padWith(zero, window, low, high,
+                                                SmallVector<int64_t>(rank))));
+  return success();
+}
+
 void PadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *) {
+  patterns.add(addWindow);
   patterns.add(mergePads);
   patterns.add(padInConvolution);
   patterns.add(padInWindow);
@@ -387,6 +447,7 @@ void ConcatenateOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                 MLIRContext *) {
   patterns.add(dropEmptyOperands);
   patterns.add(mergeConcatenates);
+  addStackPatterns(patterns);
 }
 
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
@@ -517,48 +578,8 @@ static LogicalResult dropReductionOfOneElement(ReduceOp op,
   return success();
 }
 
-/// Returns whether a reduction computes in a wider type than its elements have.
-static bool isComputedWider(ReduceKind kind, Type element) {
-  return (kind == ReduceKind::Sum && (element.isF16() || element.isBF16())) ||
-         (kind == ReduceKind::Prod && !isa<IntegerType>(element));
-}
-
-/// A reduction over a dim along which slices are joined (jnp.stack) combines
-/// them in pairs, element by element: they are not copied first.
-static LogicalResult reduceStackedSlices(ReduceOp op,
-                                         PatternRewriter &rewriter) {
-  constexpr size_t few = 16;
-  if (op.getInputs().size() != 1 || op.getDimensions().size() != 1)
-    return failure();
-  auto stack = op.getInputs()[0].getDefiningOp<ConcatenateOp>();
-  auto type = cast<RankedTensorType>(op.getOutputs()[0].getType());
-  if (!stack || !isUndecided(stack) || type.getEncoding() ||
-      int64_t(stack.getDimension()) != op.getDimensions()[0] ||
-      stack.getInputs().size() > few ||
-      isComputedWider(op.getKind(), type.getElementType()))
-    return failure();
-  for (Value slice : stack.getInputs())
-    if (globalShape(slice.getType())[stack.getDimension()] != 1)
-      return failure();
-  TensorBuilder make(rewriter, op.getLoc());
-  SmallVector<Value> slices;
-  for (Value slice : stack.getInputs())
-    slices.push_back(make.reshape(slice, type.getShape()));
-  while (slices.size() > 1) {
-    SmallVector<Value> next;
-    for (size_t i = 0; i + 1 < slices.size(); i += 2)
-      next.push_back(make.combine(op.getKind(), slices[i], slices[i + 1]));
-    if (slices.size() % 2 != 0)
-      next.push_back(slices.back());
-    slices = std::move(next);
-  }
-  rewriter.replaceOp(op, slices[0]);
-  return success();
-}
-
 void ReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
-  patterns.add(reduceStackedSlices);
   patterns.add(dropReductionOverNothing);
   patterns.add(dropReductionOfOneElement);
 }

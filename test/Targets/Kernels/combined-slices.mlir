@@ -41,6 +41,21 @@ func.func @in_order(%x: tensor<8x100xi32, #table>, %init: tensor<i32, #one>) -> 
   return %r : tensor<8xi32, #line>
 }
 
+// Slices that are joined first are read where they are.
+// CHECK-LABEL: func.func @of_stack
+// CHECK-NOT: concatenate
+// CHECK: spmd.kernel {{.*}}%arg0 {{.*}}%arg1
+// CHECK: return
+func.func @of_stack(%x: tensor<800x1xi32, #spmd.shard<[3200, 1], #rows>>, %y: tensor<800x1xi32, #spmd.shard<[3200, 1], #rows>>, %init: tensor<i32, #one>) -> tensor<800xi32, #spmd.shard<[3200], #row>> {
+  %xy = dtensor.concatenate %x, %y dim 1 : (tensor<800x1xi32, #spmd.shard<[3200, 1], #rows>>, tensor<800x1xi32, #spmd.shard<[3200, 1], #rows>>) -> tensor<800x2xi32, #spmd.shard<[3200, 2], #rows>>
+  %r = dtensor.generic_reduce %xy from %init dims [1] {dtensor.associative} : (tensor<800x2xi32, #spmd.shard<[3200, 2], #rows>>, tensor<i32, #one>) -> tensor<800xi32, #spmd.shard<[3200], #row>> {
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = dtensor.xor %a, %b : tensor<i32>
+    dtensor.yield %c : tensor<i32>
+  }
+  return %r : tensor<800xi32, #spmd.shard<[3200], #row>>
+}
+
 // Without the attribute the order is that of the elements.
 // CHECK-LABEL: func.func @not_associative
 // CHECK-NOT: spmd.kernel loops [32
