@@ -24,7 +24,7 @@ OF_LIBRARIES = ["dot_general", "fft", "cholesky", "triangular_solve", "geqrf", "
 
 # The kernels of products are mnist_mlp_step's.
 ONLY_WITH_LIBRARIES = {"mnist_mlp_step_sharded", "mnist_mlp_step_tensor"}
-# Of its time, little is for products.
+# Most of its time goes into sums.
 ONLY_WITH_KERNELS = {"long_sums"}
 
 # Sorting the 20,011 updates of each of its scatters takes the stand-in more than a minute;

@@ -284,7 +284,7 @@ Status ControlExecutable::run(ControlLoop &loop, const Item &item,
         values[carry.init] = std::move(values[carry.argument]);
     return error;
   };
-  const int64_t turns = knownTurns(*loop.step);
+  const int64_t turns = staticTurns(*loop.step);
   while (true) {
     const Result<bool> goOn =
         turns < 0 ? goesOn(loop, values) : Result<bool>(iterations < turns);

@@ -12,7 +12,7 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
-int64_t plan::knownTurns(const LoopStep &loop) {
+int64_t plan::staticTurns(const LoopStep &loop) {
   auto callsLibrary = [](const Step &step) {
     auto *kernel = std::get_if<KernelStep>(&step);
     return isControl(step) || (kernel && !kernel->library.empty());
@@ -69,7 +69,7 @@ static std::optional<int64_t> countUnrolled(const Step &step, int64_t most) {
   if (!isControl(step))
     return 1;
   auto *loop = std::get_if<LoopStep>(&step);
-  const int64_t turns = loop ? knownTurns(*loop) : -1;
+  const int64_t turns = loop ? staticTurns(*loop) : -1;
   if (turns < 0)
     return std::nullopt;
   int64_t once = 0;

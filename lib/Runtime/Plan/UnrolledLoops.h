@@ -9,7 +9,7 @@ namespace meshloom::plan {
 /// Returns how often the body of a loop runs where that is known and its
 /// condition does nothing but decide that; else -1. A function of a library in
 /// a condition may do more.
-int64_t knownTurns(const LoopStep &loop);
+int64_t staticTurns(const LoopStep &loop);
 
 /// Returns `program` with loops written out: those whose turns are known and
 /// whose bodies have no control but such loops, as long as there are at most
