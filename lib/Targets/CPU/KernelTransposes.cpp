@@ -231,7 +231,7 @@ void KernelEmitter::emitBoxes(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   const int64_t bytes = bytesMoved(), line = lineBytes / bytes,
                 part = partBytes / bytes;
-  // Of few boxes none should copy elements once more.
+  // Few boxes divide an extent, where they can, and copy no element twice.
   auto sizeIn = [&](int64_t extent, int64_t size) {
     constexpr int64_t few = 4;
     while (size > extent ||
