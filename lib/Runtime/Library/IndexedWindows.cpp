@@ -131,6 +131,18 @@ void WindowPart::cut(const Shape &start, const LibraryOperand &box,
   }
 }
 
+bool WindowPart::isOneRun() const {
+  int64_t run = 1;
+  for (size_t d = extent.size(); d-- > 0;) {
+    if (extent[d] == 1)
+      continue;
+    if (tensorStrides[d] != run || arrayStrides[d] != run)
+      return false;
+    run *= extent[d];
+  }
+  return true;
+}
+
 IndexedWindows::IndexedWindows(const IndexDims &dims,
                                const LibraryOperand &indices,
                                const LibraryOperand &tensor,

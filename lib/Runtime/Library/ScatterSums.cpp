@@ -41,14 +41,9 @@ template <typename T, typename Place>
 [[gnu::always_inline]] inline void
 addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
-  withRun(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      SumOfUpdates<T> *__restrict row = sums + offsets[i];
-      const T *__restrict terms = from + int64_t(i) * step;
-      forLanes<T>(length, [&](int64_t e) __attribute__((always_inline)) {
-        row[e].add(terms[e]);
-      });
-    });
+  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+    combineRow(sums + offsets[i], from + int64_t(i) * step, run,
+               [](SumOfUpdates<T> &sum, T term) { sum.add(term); });
   });
 }
 MESHLOOM_CLONES void addToRows(SumOfUpdates<float> *sums, const float *from,
@@ -193,57 +188,125 @@ private:
   std::vector<SumOfUpdates<T>> sums;
 };
 
-using Add = CombineBy<ReduceKind::Sum>;
 template <typename T>
-constexpr UpdateLoops<T> additions = UpdateLoops<T>::template of<Add>();
+constexpr UpdateLoops<T> additions =
+    UpdateLoops<T>::template of<CombineBy<ReduceKind::Sum>>();
+
+/// So many updates of a place are added one by one.
+template <typename T>
+constexpr uint8_t blockOfUpdates = PairwiseSums<T>::BLOCK / 2;
+
+/// Counts one more update of a place in `number`. Where those before are a
+/// block, calls take() first.
+template <typename T, typename Number, typename Take>
+[[gnu::always_inline]] inline void countUpdate(Number &number,
+                                               const Take &take) {
+  if (number == blockOfUpdates<T>) [[unlikely]] {
+    take();
+    number = 0;
+  }
+  ++number;
+}
+
+/// A block of a place's updates: their sum, and how many they are, side by
+/// side.
+template <typename T> struct UpdateBlock {
+  T sum = -T(0); // leaves even zeros as they are
+  int64_t number = 0;
+};
+
+/// At least as many numbers as places: with a block for each place.
+template <typename T>
+void sumInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
+  const LibraryOperand &result = alike.result;
+  const WindowPart part = alike.part(places.strides);
+  std::vector<UpdateBlock<T>> large;
+  UpdateBlock<T> *blocks = temporary(large, size_t(places.count));
+  SumsOfPlaces<T> sums(part, places.count);
+  const int64_t step = alike.step();
+  forEachBlock<T>(
+      alike, part, places.strides, [&](WindowOffsets offsets, const T *from) {
+        forEachPresent(offsets, [&](size_t i) {
+          UpdateBlock<T> &block = blocks[offsets[i]];
+          countUpdate<T>(block.number,
+                         [&] { sums.take(offsets[i], &block.sum); });
+          block.sum += from[int64_t(i) * step];
+        });
+      });
+  sums.finish();
+  T *to = reinterpret_cast<T *>(result.data);
+  forEachRun(result.extent, result.strides, rowMajorStrides(result.extent),
+             [&](int64_t target, int64_t source, int64_t run) {
+               for (int64_t e = 0; e < run; ++e)
+                 to[target + e] += blocks[source + e].sum;
+             });
+}
+
+/// Adds rows of updates to the result one by one, and counts them at their
+/// places. Where a block of them has come to a place, what is there becomes a
+/// term of the place's sum.
+template <typename T>
+[[gnu::always_inline]] inline void
+addRowsInBlocks(T *to, WindowOffsets offsets, const T *from, int64_t step,
+                int64_t run, WindowOffsets places, uint8_t *numbers,
+                SumsOfPlaces<T> &sums) {
+  forEachPresent(places, [&](size_t i) __attribute__((always_inline)) {
+    T *row = to + offsets[i];
+    countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
+    combineRow(row, from + int64_t(i) * step, run,
+               [](T &sum, T term) { sum += term; });
+  });
+}
+MESHLOOM_CLONES void addCountedRows(double *to, WindowOffsets offsets,
+                                    const double *from, int64_t step,
+                                    int64_t run, WindowOffsets places,
+                                    uint8_t *numbers,
+                                    SumsOfPlaces<double> &sums) {
+  addRowsInBlocks(to, offsets, from, step, run, places, numbers, sums);
+}
+template <typename T>
+void addCountedRows(T *to, WindowOffsets offsets, const T *from, int64_t step,
+                    int64_t run, WindowOffsets places, uint8_t *numbers,
+                    SumsOfPlaces<T> &sums) {
+  addRowsInBlocks(to, offsets, from, step, run, places, numbers, sums);
+}
 
 /// Adds updates to the result one by one. Where a block of them has come to a
 /// place, what is there becomes a term of the place's sum.
 template <typename T>
 void addInBlocks(const AlikeWindows &alike, const WindowPlaces &places) {
-  constexpr uint8_t most = PairwiseSums<T>::BLOCK / 2;
   const LibraryOperand &result = alike.result;
   const WindowPart part = alike.part(result.strides);
   T *to = reinterpret_cast<T *>(result.data) + part.tensor;
   SumsOfPlaces<T> sums(part, places.count);
   std::vector<uint8_t> large;
   uint8_t *numbers = temporary(large, size_t(places.count)); // of each place
-  const bool inOrder = alike.windows.mayOverlap(),
-             isOneNumber = elementCount(part.extent) == 1;
+  const bool inOrder = alike.windows.mayOverlap(), areRows = part.isOneRun();
   const int64_t step = alike.step();
   alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
     Offset placeOf[IndexedWindows::BLOCK], others[IndexedWindows::BLOCK];
     alike.windows.readOffsets(block, places.strides, placeOf);
     if (!places.areOffsets)
       alike.windows.readOffsets(block, result.strides, others);
-    const Offset *offsets = places.areOffsets ? placeOf : others;
-    const T *from = alike.first<T>(part, block);
     const auto count = size_t(block.count);
+    const WindowOffsets windowPlaces(placeOf, count),
+        offsets(places.areOffsets ? placeOf : others, count);
+    const T *from = alike.first<T>(part, block);
+    if (areRows)
+      return addCountedRows(to, offsets, from, step, elementCount(part.extent),
+                            windowPlaces, numbers, sums);
     size_t begin = 0;
     auto addBefore = [&](size_t end) {
       combineWindows(additions<T>, part, to, from + int64_t(begin) * step, step,
-                     WindowOffsets(offsets + begin, end - begin), inOrder);
+                     offsets.subspan(begin, end - begin), inOrder);
       begin = end;
     };
-    /// Counts update i. Updates before it are added first where the place's
-    /// block is complete.
-    auto countUpdate = [&](size_t i, auto addFirst) {
-      uint8_t &number = numbers[placeOf[i]];
-      if (number == most) [[unlikely]] {
-        addFirst(i);
+    forEachPresent(windowPlaces, [&](size_t i) {
+      countUpdate<T>(numbers[placeOf[i]], [&] {
+        addBefore(i);
         sums.take(placeOf[i], to + offsets[i]);
-        number = 0;
-      }
-      ++number;
-    };
-    const WindowOffsets present(placeOf, count);
-    if (isOneNumber)
-      return forEachPresent(present, [&](size_t i) {
-        countUpdate(i, [](size_t) {});
-        T &number = to[offsets[i]];
-        number = Add::apply(number, from[int64_t(i) * step]);
       });
-    forEachPresent(present, [&](size_t i) { countUpdate(i, addBefore); });
+    });
     addBefore(count);
   });
   sums.finish();
@@ -312,13 +375,14 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   const WindowPlaces places(alike);
   if (updates <= few)
     return combineInOrder(additions<T>, alike);
-  // Large sums are for many numbers to few places, which stay in cache.
-  constexpr int64_t fewPlaces = 1 << 14, fewUpdates = 4;
-  const bool areNumbers = places.count == elementCount(alike.result.extent);
-  if (isLarge ? areNumbers && places.count <= fewPlaces &&
-                    updates >= fewUpdates * places.count
-              : updates >= places.count / 2)
+  if constexpr (isLarge) {
+    const bool areNumbers = places.count == elementCount(alike.result.extent) &&
+                            !alike.windows.mayOverlap();
+    if (areNumbers && updates >= places.count)
+      return sumInBlocks<T>(alike, places);
+  } else if (updates >= places.count / 2) {
     return sumEverywhere<T>(alike);
+  }
   if constexpr (isNarrow) {
     const WindowPart part = alike.part(alike.result.strides);
     if (doUpdatesMeet<T>(alike, part, places))

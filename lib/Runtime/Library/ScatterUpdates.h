@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace meshloom::library {
 
@@ -61,31 +62,34 @@ void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
   });
 }
 
-/// Calls body(i) for 0 <= i < run, a vector of constant length at a time.
-template <typename T, typename Body>
-[[gnu::always_inline]] inline void forLanes(int64_t run, const Body &body) {
-  constexpr int64_t lanes = 64 / sizeof(T);
-  int64_t i = 0;
-  for (; i + lanes <= run; i += lanes)
-    for (int64_t l = 0; l < lanes; ++l)
-      body(i + l);
-  for (; i < run; ++i)
-    body(i);
+/// Calls body(i, n) for pieces of n elements that begin at i and make up
+/// begin <= i < end; n is a constant, a power of two up to `longest`.
+template <int64_t longest, typename Body>
+[[gnu::always_inline]] inline void forPieces(int64_t begin, int64_t end,
+                                             const Body &body) {
+  for (; begin + longest <= end; begin += longest)
+    body(begin, std::integral_constant<int64_t, longest>());
+  if constexpr (longest > 1)
+    forPieces<longest / 2>(begin, end, body);
 }
 
-/// Calls body(run). Short runs are constants, so that no loops go over them.
-template <typename Body>
-[[gnu::always_inline]] inline void withRun(int64_t run, const Body &body) {
-  switch (run) {
-  case 2:
-    return body(std::integral_constant<int64_t, 2>());
-  case 3:
-    return body(std::integral_constant<int64_t, 3>());
-  case 4:
-    return body(std::integral_constant<int64_t, 4>());
-  default:
-    return body(run);
-  }
+/// combine(to[i], from[i]) for 0 <= i < run. A piece is read before any of it
+/// is written: that the two lie apart is not known, and pieces become vectors.
+template <typename To, typename From, typename Combine>
+[[gnu::always_inline]] inline void
+combineRow(To *to, const From *from, int64_t run, const Combine &combine) {
+  auto combinePiece =
+      [&]<size_t... i>(int64_t begin, std::index_sequence<i...>)
+          __attribute__((always_inline)) {
+            To values[] = {to[begin + int64_t(i)]...};
+            const From updates[] = {from[begin + int64_t(i)]...};
+            (combine(values[i], updates[i]), ...);
+            ((to[begin + int64_t(i)] = values[i]), ...);
+          };
+  forPieces<16>(
+      0, run, [&](int64_t begin, auto count) __attribute__((always_inline)) {
+        combinePiece(begin, std::make_index_sequence<size_t(count)>());
+      });
 }
 
 /// Element e of row to + offsets[i] is combined with from[i * step + e], row
@@ -94,14 +98,9 @@ template <typename By, typename T>
 [[gnu::always_inline]] inline void
 combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
             int64_t run) {
-  withRun(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      T *__restrict row = to + offsets[i];
-      const T *__restrict updates = from + int64_t(i) * step;
-      forLanes<T>(length, [&](int64_t e) __attribute__((always_inline)) {
-        row[e] = By::apply(row[e], updates[e]);
-      });
-    });
+  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+    combineRow(to + offsets[i], from + int64_t(i) * step, run,
+               [](T &value, T update) { value = By::apply(value, update); });
   });
 }
 // The types and kinds of training, compiled for the CPU at hand.

@@ -390,7 +390,7 @@ private:
         threadScratch(0, size_t(size / dim.stride) * sizeof(Sum)));
   }
 
-  /// What changes nothing, however often it is combined.
+  /// Returns a value that changes nothing, however often it is combined.
   Sum neutral() const {
     return loops.kind == ReduceKind::Sum    ? Sum(0)
            : loops.kind == ReduceKind::Prod ? Sum(1)
