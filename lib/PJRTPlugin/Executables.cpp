@@ -42,23 +42,35 @@ void ExecutableObject::LayoutList::add(const DimOrder &order) {
   handles.push_back(layouts.back().get());
 }
 
+/// The layout that callers see of a value whose array has `layout`.
+static Layout layoutForCallers(const Layout &layout, const ValueType &value) {
+  if (!value.isStacked)
+    return value.order.ofValue(layout);
+  std::vector<Partial> addends;
+  for (unsigned axis : layout.axes(0))
+    addends.push_back({axis, ReduceKind::Sum});
+  return layout.remove({0}).with_partial(std::move(addends));
+}
+
 ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
     : loaded(std::move(program)) {
   const ProgramInterface &interface = loaded->interface;
-  auto sharding = [&](const ArrayType *type, const DimOrder &order) {
+  auto sharding = [&](const ArrayType *type, const ValueType &value) {
     return type && !loaded->runsOnce()
-               ? opShardingOf(order.ofValue(type->layout), loaded->partitionOf)
+               ? opShardingOf(layoutForCallers(type->layout, value),
+                              loaded->partitionOf)
                : std::string();
   };
   for (size_t i = 0; i < interface.arguments.size(); ++i) {
     const DimOrder &order = interface.arguments[i].order;
-    argumentShardings.add(sharding(loaded->argumentType(i), order));
+    argumentShardings.add(
+        sharding(loaded->argumentType(i), interface.arguments[i]));
     argumentLayouts.add(order);
   }
   for (size_t i = 0; i < interface.results.size(); ++i) {
     const ArrayType *type = loaded->resultType(i);
     const DimOrder &order = interface.results[i].order;
-    resultShardings.add(sharding(type, order));
+    resultShardings.add(sharding(type, interface.results[i]));
     resultLayouts.add(order);
     resultTypes.push_back(interface.results[i].element.code);
     const Shape local =

@@ -181,6 +181,7 @@ Result<SharedArray> Execution::assemble(size_t i,
                                         const std::vector<ArrayPart> &parts,
                                         const ArrayType &type) {
   const auto &client = program.executable->client();
+  const bool isStacked = program.interface.arguments[i].isStacked;
   std::vector<std::shared_ptr<const char>> memory;
   std::vector<Component> components;
   for (size_t p = 0; p < parts.size(); ++p) {
@@ -190,7 +191,8 @@ Result<SharedArray> Execution::assemble(size_t i,
     const auto [index, list] = program.indicesHere[p];
     const Shape extent = type.layout.shard(type.shape, index).extent;
     const BufferObject &shard = buffer(list, i);
-    if (shard.dimsInMemory() != extent)
+    const Shape dims(extent.begin() + (isStacked ? 1 : 0), extent.end());
+    if (shard.dimsInMemory() != dims)
       return Error(fmt::format("argument {} of '{}' is a shard of {} elements "
                                "on device {}, and gets a buffer of {}",
                                i, program.interface.name, elementCount(extent),

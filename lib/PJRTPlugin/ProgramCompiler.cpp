@@ -6,6 +6,7 @@
 #include "FfiCalls.h"
 #include "OpShardings.h"
 #include "Placement.h"
+#include "StackAddends.h"
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/ProcessMachine.h"
@@ -98,12 +99,13 @@ Result<FuncOp> mainOf(ModuleOp module) {
 }
 
 /// Returns the interface of a program, whose arguments and results then have
-/// their dims in the order of memory.
+/// the dims that their arrays have.
 Result<ProgramInterface> interfaceOf(ModuleOp module) {
   auto found = mainOf(module);
   if (!found)
     return found.error();
   FuncOp main = *found;
+  const std::vector<bool> isStacked = stackAddends(main);
   auto orders = arrangeDims(main);
   if (!orders)
     return orders.error();
@@ -117,9 +119,11 @@ Result<ProgramInterface> interfaceOf(ModuleOp module) {
     return results.error();
   interface.arguments = std::move(*arguments);
   interface.results = std::move(*results);
-  for (auto [value, order] :
-       llvm::zip_equal(interface.arguments, orders->arguments))
-    value.order = order;
+  for (auto [value, order, stacked] :
+       llvm::zip_equal(interface.arguments, orders->arguments, isStacked)) {
+    value.order = stacked ? DimOrder::rowMajor(value.shape.size() - 1) : order;
+    value.isStacked = stacked;
+  }
   for (auto [value, order] :
        llvm::zip_equal(interface.results, orders->results))
     value.order = order;

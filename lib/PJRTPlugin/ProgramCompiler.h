@@ -52,6 +52,9 @@ struct ValueType {
   ElementType element;
   Shape shape; ///< global, its dims in the order of memory
   DimOrder order;
+  /// A first dim of the shape has a place for each device's addend, and callers
+  /// see an unreduced value without it.
+  bool isStacked = false;
 };
 
 /// The arguments and results of a program, as its text says.

@@ -167,6 +167,21 @@ class Devices(unittest.TestCase):
                 self.assertEqual(y.sharding, sharding)
                 np.testing.assert_array_equal(y, np.arange(64.0).reshape(8, 8))
 
+    def test_addends_enter_shard_map_as_they_are(self):
+        mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
+        x = jax.device_put(np.arange(8.0, dtype=np.float32), NamedSharding(mesh, P("x")))
+        in_map = lambda ins, outs: jax.shard_map(
+            lambda a: 2 * a, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=False)
+        with jax.set_mesh(mesh):
+            addends = jax.jit(in_map(P("x"), P(unreduced={"x"})))(x)
+            back = in_map(P(unreduced={"x"}), P("x"))
+            once = jax.jit(back)(addends)
+            both = jax.jit(lambda a: (back(a), jax.reshard(a, P())))(addends)
+        self.assertEqual(addends.shape, (4,))
+        np.testing.assert_array_equal(once, 4 * np.arange(8))
+        np.testing.assert_array_equal(both[0], once)
+        np.testing.assert_array_equal(both[1], 2 * (np.arange(4) + np.arange(4, 8)))
+
     def test_collectives_of_shard_map(self):
         mesh = mesh_of(8)
 
