@@ -227,23 +227,24 @@ int64_t KernelEmitter::bytesMoved() {
   return isSmall ? 0 : bytes;
 }
 
+/// Returns `size`, or as much of it as a box has along `extent`. Few boxes
+/// divide the extent, where they can, and copy no element twice.
+static int64_t boxSize(int64_t extent, int64_t size, int64_t part) {
+  constexpr int64_t few = 4;
+  while (size > extent ||
+         (size > part && extent < few * size && extent % size != 0))
+    size /= 2;
+  return size;
+}
+
 void KernelEmitter::emitBoxes(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
   const int64_t bytes = bytesMoved(), line = lineBytes / bytes,
                 part = partBytes / bytes;
-  // Few boxes divide an extent, where they can, and copy no element twice.
-  auto sizeIn = [&](int64_t extent, int64_t size) {
-    constexpr int64_t few = 4;
-    while (size > extent ||
-           (size > part && extent < few * size && extent % size != 0))
-      size /= 2;
-    return size;
-  };
   // A wider box of bytes takes too many instructions.
-  const int64_t width = sizeIn(kernel.getExtents()[inner],
-                               bytes == 1 ? part : line),
-                height =
-                    sizeIn(kernel.getExtents()[across], bytes < 4 ? 16 : 8);
+  const ArrayRef<int64_t> whole = kernel.getExtents();
+  const int64_t width = boxSize(whole[inner], bytes == 1 ? part : line, part),
+                height = boxSize(whole[across], bytes < 4 ? 16 : 8, part);
   Type element = b.getIntegerType(unsigned(bytes) * 8);
   SmallVector<unsigned> outer;
   for (unsigned loop : order.parallel)
