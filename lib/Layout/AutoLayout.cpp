@@ -54,13 +54,19 @@ private:
     std::vector<std::vector<Layout>> starts;
     for (const Mesh &candidate : *meshes)
       llvm::append_range(starts, startsOn(candidate));
-    std::vector<Plan> plans = planFrom(promising(starts), SearchDepth::Whole);
+    const size_t numberOfStarts = starts.size();
+    std::vector<Plan> plans = planFrom(promising(starts), SearchDepth::Chains);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
     const Cost most = std::ranges::max_element(plans, {}, &Plan::cost)->cost;
+    constexpr size_t mostWhole = 2;
+    starts = bestStarts(bestOf(plans).arguments, plans, mostWhole);
+    llvm::append_range(plans, planFrom(starts, SearchDepth::Whole));
     Plan best = bestOf(plans);
-    improve(best);
+    // The search has begun with `starts` already.
+    if (!llvm::is_contained(starts, best.arguments))
+      improve(best);
     if (memory > 0 && !leastMemory && best.peak > memory) {
       mlir::emitError(function.getLoc(),
                       "no layouts were found in which a device holds at "
@@ -70,7 +76,7 @@ private:
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
-    report(best, meshes->size(), starts.size(), most);
+    report(best, meshes->size(), numberOfStarts, most);
     forgetWrittenLayouts(function, best.arguments);
     layOut(function, best.arguments);
     matchReturnTypes(function);
@@ -206,20 +212,20 @@ private:
   /// is made, and the plan is that of propagation.
   enum class Arguments { Move, Stay, Propagated };
 
-  /// Returns the starts that whole searches begin with. If there are many, the
+  /// Returns the starts that long searches begin with. If there are many, the
   /// ones with the best propagated plans are searched by moves of single
   /// clusters, and the arguments of the best plans found are returned. The
   /// user's layouts are always among the starts.
   std::vector<std::vector<Layout>>
   promising(std::vector<std::vector<Layout>> starts) {
-    constexpr size_t mostEstimated = 9, mostWhole = 4;
+    constexpr size_t mostEstimated = 9, mostLong = 4;
     if (starts.size() > mostEstimated) {
       std::vector<Plan> plans = searchAll(starts, Arguments::Propagated);
       starts = bestStarts(starts.front(), std::move(plans), mostEstimated);
     }
-    if (starts.size() > mostWhole) {
+    if (starts.size() > mostLong) {
       std::vector<Plan> plans = planFrom(starts, SearchDepth::SingleMoves);
-      starts = bestStarts(starts.front(), std::move(plans), mostWhole);
+      starts = bestStarts(starts.front(), std::move(plans), mostLong);
     }
     return starts;
   }

@@ -446,8 +446,16 @@ void LayoutDescent::run(int64_t limit) {
   drain();
   if (depth == SearchDepth::SingleMoves)
     return;
+  // In large programs it is rare that most of a window must change at once, and
+  // there is much to try; in shared memory moves are views, of which a longer
+  // chain saves next to nothing.
+  constexpr size_t fewClusters = 64;
+  constexpr int64_t mostTried = 10'000;
+  const bool isSmall = clusters.clusters.size() <= fewClusters;
   allowSequences();
   tryChains({.answers = 3, .passedOn = 6, .tried = 800});
+  if (depth == SearchDepth::Chains && !isSmall)
+    return;
   tryWindows();
   auto hasPart = [&](unsigned cluster) {
     return promising(cluster) ||
@@ -459,12 +467,7 @@ void LayoutDescent::run(int64_t limit) {
   for (unsigned cluster = 0; cluster < clusters.clusters.size(); ++cluster)
     if (canMove(cluster) && hasPart(cluster))
       trySplit(cluster);
-  // Searches windows for changes that most of a small program must make at
-  // once. In large ones that is rare, and there is much to try; in shared
-  // memory moves are views, of which a longer chain saves next to nothing.
-  constexpr size_t fewClusters = 64;
-  constexpr int64_t mostTried = 10'000;
-  if (!links || clusters.clusters.size() > fewClusters)
+  if (!links || !isSmall)
     return;
   sequencesEnd = state.tried() + mostTried;
   tryChains({.answers = 8, .passedOn = 6, .tried = 3200, .countsOnce = true});

@@ -34,6 +34,9 @@ struct LayoutDecision {
 /// How far a search goes.
 enum class SearchDepth : uint8_t {
   Whole,
+  /// Single clusters move, and chains of them. A graph of few clusters has the
+  /// whole search.
+  Chains,
   /// Only single clusters move. A transformer of 2 layers takes a thirtieth of
   /// the work, and most of its plans are within 2 % of those of whole searches.
   SingleMoves

@@ -37,8 +37,8 @@ public:
   PlannedWays(const Mesh &mesh, const MachineModel &machine)
       : mesh(mesh), machine(machine) {}
 
-  /// Returns the ways of the mesh and the machine. Those of the last few are
-  /// stored.
+  /// Returns the ways of the mesh and the machine. The process stores the ways
+  /// of the last few.
   static std::shared_ptr<PlannedWays> of(const Mesh &mesh,
                                          const MachineModel &machine);
 
