@@ -248,6 +248,7 @@ Vectorised callback(LaneBuilder &b, dtensor::CallbackOp op,
   auto callback = dtensor::createCallback(
       b, b.getLoc(), types, inputs, op.getCallTargetName(),
       op.getBackendConfig(), number.getRank() ? number : RankedTensorType());
+  callback.setByShard(op.getByShard() && lanes.empty());
   for (Value result : callback.getResults())
     b.note(result, lanes);
   return SmallVector<Value>(callback.getResults());

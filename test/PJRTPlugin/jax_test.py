@@ -288,6 +288,23 @@ class Programs(unittest.TestCase):
         f = jax.jit(lambda a: jax.pure_callback(double, shape, a))
         np.testing.assert_array_equal(f(x), [0, 2, 4])
 
+    def test_a_partitioned_callback_is_called_for_each_shard(self):
+        mesh = mesh_of(2, 4)
+        x = np.arange(32).reshape(4, 8)
+        seen = []
+        note = lambda a: seen.append(np.asarray(a).tolist())
+
+        @jax.jit
+        def f(a):
+            for v in [a, a[0], a.sum()]:
+                jax.debug.callback(note, v, partitioned=True)
+            return a
+
+        f(jax.device_put(x, NamedSharding(mesh, P(None, "x"))))
+        jax.effects_barrier()
+        shards = [x[:, :4], x[:, 4:], x[0, :4], x[0, 4:], x.sum()]
+        self.assertCountEqual(seen, [shard.tolist() for shard in shards])
+
     def test_ordered_callbacks_keep_their_order(self):
         seen = []
 

@@ -547,7 +547,8 @@ void printCallbacks() {
     return debugPrint()->run({call.inputs, call.results, format});
   };
   for (const char *name :
-       {"xla_ffi_python_cpu_callback", "xla_python_cpu_callback"})
+       {"xla_ffi_python_cpu_callback",
+        "xla_ffi_partitioned_python_cpu_callback", "xla_python_cpu_callback"})
     if (Status done = register_custom_call(name, print); !done)
       fmt::print(stderr, "mesh-run: {}\n", done.error().message());
 }

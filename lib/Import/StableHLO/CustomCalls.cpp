@@ -402,6 +402,9 @@ static Imported importCallback(Importer &im, Call op, StringRef target) {
   auto callback = dtensor::createCallback(
       b, b.getLoc(), types, inputs, target, config ? config.getValue() : "",
       lanes.empty() ? RankedTensorType() : calledAbout(number));
+  // jax.debug.print(partitioned=True).
+  callback.setByShard(lanes.empty() && types.empty() &&
+                      target.contains("partitioned"));
   SmallVector<Value> results(callback.getResults().drop_back());
   if (!lanes.empty())
     for (Value result : results)

@@ -78,17 +78,53 @@ void place(std::vector<CustomOperand> &operands,
   }
 }
 
+/// Returns the loops over reduced dims.
+std::vector<size_t> reducedLoopsOf(const KernelStep &step) {
+  std::vector<size_t> reduced;
+  for (size_t loop = 0; loop < step.loops.size(); ++loop)
+    if (step.loops[loop].reduction)
+      reduced.push_back(loop);
+  return reduced;
+}
+
+/// Calls body() for each shard of the boxes `inputs`, to which they are moved.
+/// `shards` has the extents of each input's shards. Devices that share memory
+/// have one box of all their shards.
+template <typename Body>
+Status forEachShard(std::vector<CustomOperand> &inputs,
+                    const std::vector<Shape> &shards, const Body &body,
+                    size_t input = 0, size_t dim = 0) {
+  if (input == inputs.size())
+    return body();
+  if (dim == inputs[input].shape.size())
+    return forEachShard(inputs, shards, body, input + 1, 0);
+  const CustomOperand box = inputs[input];
+  const int64_t extent = shards[input][dim];
+  for (int64_t begin = 0; begin < box.shape[dim]; begin += extent) {
+    CustomOperand &shard = inputs[input];
+    shard = box;
+    shard.shape[dim] = std::min(extent, box.shape[dim] - begin);
+    shard.offset[dim] += begin;
+    shard.data = static_cast<char *>(box.data) +
+                 begin * box.strides[dim] * byteWidth(box.type);
+    if (Status done = forEachShard(inputs, shards, body, input, dim + 1); !done)
+      return done;
+  }
+  inputs[input] = box;
+  return Success();
+}
+
 /// A function that is called for what it does, for each index of the batch
-/// dims: where it has neither these nor results, by the device that has the
-/// beginning of the last loop, which is over devices.
+/// dims, or for each shard: where there are no such dims, shards or results, by
+/// the device that has the beginning of the last loop, which is over devices.
 class Callback : public LibraryRoutine {
 public:
   Callback(std::string name, std::string config,
            std::shared_ptr<const CustomTarget> target, bool after, size_t batch,
-           std::optional<size_t> deviceLoop)
+           std::optional<size_t> deviceLoop, std::vector<Shape> shards)
       : name(std::move(name)), config(std::move(config)),
         target(std::move(target)), after(after), batch(batch),
-        deviceLoop(deviceLoop) {}
+        deviceLoop(deviceLoop), shards(std::move(shards)) {}
 
   Status run(const LibraryArguments &arguments) const override {
     if (deviceLoop && (arguments.extents[*deviceLoop] <= 0 ||
@@ -108,7 +144,10 @@ public:
       place(results, arguments.outputs, index);
       place(over, {overBox}, index);
       std::memset(over[0].data, 0, byteWidth(over[0].type));
-      return callTarget(*target, name, {inputs, results, config});
+      const auto call = [&] {
+        return callTarget(*target, name, {inputs, results, config});
+      };
+      return shards.empty() ? call() : forEachShard(inputs, shards, call);
     });
   }
 
@@ -118,6 +157,8 @@ private:
   const bool after;
   const size_t batch;
   const std::optional<size_t> deviceLoop;
+  /// Per input, the extents of a shard; empty: calls are about whole values.
+  const std::vector<Shape> shards;
 };
 
 class UserFunction : public LibraryRoutine {
@@ -183,6 +224,7 @@ static RoutineOrError makeCallback(const LibraryStep &step) {
   const bool after = options.flag("after"),
              effects = options.flag("has_effects");
   const int64_t batch = options.number("batch_dims");
+  const bool byShard = options.flag("by_shard");
   auto target = targetOf(name);
   if (!target)
     return target.error();
@@ -196,7 +238,12 @@ static RoutineOrError makeCallback(const LibraryStep &step) {
       std::all_of(step.inputs.begin(), step.inputs.begin() + ptrdiff_t(inputs),
                   hasBatch) &&
       std::ranges::all_of(step.outputs, hasBatch);
-  const bool once = fits && step.outputs.size() == 1 && batch == 0;
+  std::vector<Shape> shards;
+  if (byShard)
+    for (size_t i = 0; fits && i < inputs; ++i)
+      shards.push_back(step.inputs[i]->localShape());
+  const bool once = fits && step.outputs.size() == 1 && batch == 0 &&
+                    reducedLoopsOf(step.step).empty();
   if (!fits || (once && step.step.loops.empty()))
     return Error("its options do not fit its operands");
   std::optional<size_t> deviceLoop;
@@ -204,7 +251,7 @@ static RoutineOrError makeCallback(const LibraryStep &step) {
     deviceLoop = step.step.loops.size() - 1;
   return routineOf(std::make_unique<Callback>(
       std::move(name), std::move(config), std::move(*target), after,
-      size_t(batch), deviceLoop));
+      size_t(batch), deviceLoop, std::move(shards)));
 }
 
 static RoutineOrError makeCustomCall(const LibraryStep &step) {
@@ -223,13 +270,9 @@ static RoutineOrError makeCustomCall(const LibraryStep &step) {
       !std::ranges::all_of(step.inputs, hasBatch) ||
       !std::ranges::all_of(step.outputs, hasBatch))
     return Error("its options do not fit its operands");
-  std::vector<size_t> reducedLoops;
-  for (size_t loop = 0; loop < step.step.loops.size(); ++loop)
-    if (step.step.loops[loop].reduction)
-      reducedLoops.push_back(loop);
   return routineOf(std::make_unique<UserFunction>(
       std::move(name), std::move(config), std::move(*target), size_t(batch),
-      kind, std::move(reducedLoops)));
+      kind, reducedLoopsOf(step.step)));
 }
 
 namespace meshloom::library {

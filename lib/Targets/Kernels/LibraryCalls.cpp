@@ -117,8 +117,11 @@ FailureOr<LibraryCallOp> formCall(LibraryOpInterface op) {
   // An effect that only the host sees happens once: devices have a part each of
   // one more loop, and who has its beginning does it. Results are needed
   // everywhere.
+  const bool isReduced = llvm::any_of(rule.factors, [](const Factor &factor) {
+    return factor.kind == FactorKind::Reduced;
+  });
   if (!mlir::isMemoryEffectFree(op) && op->getNumResults() == 1 &&
-      rule.results.front().empty()) {
+      rule.results.front().empty() && !isReduced) {
     SmallVector<unsigned> allAxes =
         llvm::to_vector(llvm::seq<unsigned>(0, unsigned(mesh.rank())));
     loops.add(mesh.size(), /*reduction=*/false, /*isHeld=*/false, allAxes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dtensor.callback: whole values, or those of each index of batch dims, in
-// order.
+// dtensor.callback: whole values, those of each index of batch dims, in order,
+// or shards.
 #include "meshloom/Dialect/DTensor/Callback.h"
 
 #include "meshloom/Dialect/DTensor/OpInterfaces.h"
@@ -20,6 +20,8 @@ ShardingRule CallbackOp::getShardingRule() {
   auto batch = size_t(getBatchDims());
   for (int64_t extent : globalShape(getResults().back().getType()))
     rule.factors.push_back({"b" + std::to_string(rule.factors.size()), extent});
+  const FactorKind kind =
+      getByShard() ? FactorKind::Reduced : FactorKind::Whole;
   auto dimsOf = [&](Type type, size_t shared) {
     ShardingRule::Tensor dims;
     for (auto [d, extent] : llvm::enumerate(globalShape(type))) {
@@ -28,8 +30,8 @@ ShardingRule CallbackOp::getShardingRule() {
         continue;
       }
       dims.push_back({unsigned(rule.factors.size())});
-      rule.factors.push_back({"w" + std::to_string(rule.factors.size()), extent,
-                              FactorKind::Whole});
+      rule.factors.push_back(
+          {"w" + std::to_string(rule.factors.size()), extent, kind});
     }
     return dims;
   };
@@ -47,6 +49,7 @@ LibraryCall CallbackOp::getLibraryCall() {
       .text("backend_config", getBackendConfig())
       .flag("after", getAfter())
       .number("batch_dims", getBatchDims())
+      .flag("by_shard", getByShard())
       .flag("has_effects", true);
 }
 
@@ -65,6 +68,9 @@ LogicalResult CallbackOp::verify() {
     return emitOpError("violates constraint C1: with 'after' its last input "
                        "must be a tensor of i32, the last result of the call "
                        "before");
+  if (getByShard() && (getBatchDims() != 0 || getNumResults() != 1))
+    return emitOpError("violates constraint C3: with 'by_shard' it has batch "
+                       "dims, or results besides its number");
   auto calls = globalShape(getResults().back().getType());
   auto hasBatch = [&](Type type) {
     auto shape = globalShape(type);
@@ -94,7 +100,7 @@ CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
   SmallVector<Type> types(results);
   types.push_back(batch ? batch : RankedTensorType::get({}, b.getI32Type()));
   return b.create<CallbackOp>(loc, types, operands, target, config,
-                              before != nullptr,
+                              before != nullptr, /*by_shard=*/false,
                               batch ? uint64_t(batch.getRank()) : 0);
 }
 

@@ -1,6 +1,7 @@
 // jax.debug.print without Python: what it is called with is printed, by a flag; without one, the call is named.
 // RUN: mesh-run %s --function=jax_debug_print --print-callbacks | FileCheck %s --check-prefix=JAX
 // RUN: mesh-run %s --function=jax_ordered --print-callbacks | FileCheck %s --check-prefix=ORDERED
+// RUN: mesh-run %s --function=jax_partitioned --print-callbacks | FileCheck %s --check-prefix=SHARDS
 // RUN: not mesh-run %s --function=jax_ordered 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 module {
   // As JAX 0.10.2 writes jax.debug.print("x={} {y}", x, y=x.sum()).
@@ -23,5 +24,16 @@ module {
     %b = stablehlo.constant dense<2.0> : tensor<f32>
     %1 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%0, %b) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 4 : ui64}, operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token, tensor<f32>) -> !stablehlo.token
     return %1, %b : !stablehlo.token, tensor<f32>
+  }
+  // jax.debug.print("{}", x, partitioned=True): each shard.
+  // SHARDS-DAG: callback: [0 1]
+  // SHARDS-DAG: callback: [2 3]
+  // SHARDS: result 0
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @jax_partitioned() -> tensor<4xi32> {
+    %0 = stablehlo.iota dim = 0 : tensor<4xi32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<4xi32>
+    stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%1) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 5 : ui64}, operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = []} : (tensor<4xi32>) -> ()
+    return %1 : tensor<4xi32>
   }
 }

@@ -26,16 +26,22 @@ def DTensor_CallbackOp
     first dims, about the others: as often as the shards of a `shard_map` are, by
     the device that has them.
 
+    With `by_shard`, the function is called once for each shard of the inputs, in
+    whatever layouts these have. Where two inputs are cut over one axis, one of
+    them is gathered.
+
     The last result is a number that is there when the call is over, one for each
     call. With `after`, the last input is that of the calls that come before; the
     function sees neither.
 
-    Sharding rule: all dims are whole but for the batch dims.
+    Sharding rule: all dims are whole but for the batch dims. With `by_shard` the
+    dims of inputs are reduced: the number is the sum of those of all calls.
 
     Constraints:
     * (C1) The last result, and with `after` the last input, is a tensor of i32;
       the result has the batch dims and no other.
     * (C2) All other results and inputs begin with the batch dims.
+    * (C3) With `by_shard` there are no batch dims and no other results.
 
     Example:
     ```mlir
@@ -48,6 +54,7 @@ def DTensor_CallbackOp
                        StrAttr:$call_target_name,
                        DefaultValuedStrAttr<StrAttr, "">:$backend_config,
                        UnitAttr:$after,
+                       UnitAttr:$by_shard,
                        DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs Variadic<DTensor_Tensor>:$results);
   let assemblyFormat = [{
