@@ -44,8 +44,11 @@ Result<DimOrder> DimOrder::read(std::string_view text, size_t rank) {
       return refused();
     dims.push_back(dim);
     next = number.ptr;
-    if (next != end && *next++ != ',')
+    if (next == end)
+      break;
+    if (*next != ',')
       return refused();
+    ++next;
   }
   if (dims.size() != rank)
     return refused();

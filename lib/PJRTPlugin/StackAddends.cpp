@@ -128,6 +128,7 @@ bool stackArgument(FuncOp main, unsigned i) {
 
 std::vector<bool> plugin::stackAddends(FuncOp main) {
   std::vector<bool> isStacked;
+  isStacked.reserve(main.getNumArguments());
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     isStacked.push_back(stackArgument(main, i));
   return isStacked;
