@@ -19,8 +19,9 @@ bool priceCollectivesAlike(const MachineModel &machine,
 std::shared_ptr<PlannedWays> PlannedWays::of(const Mesh &mesh,
                                              const MachineModel &machine) {
   constexpr size_t most = 16;
+  // The last first. Never destroyed: threads compile until the process ends.
+  static auto &latest = *new std::deque<std::shared_ptr<PlannedWays>>();
   static std::mutex mutex;
-  static std::deque<std::shared_ptr<PlannedWays>> latest; ///< the last first
   const std::scoped_lock lock(mutex);
   auto found = std::ranges::find_if(latest, [&](const auto &ways) {
     return ways->mesh == mesh && priceCollectivesAlike(ways->machine, machine);
