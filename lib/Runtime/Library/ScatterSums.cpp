@@ -250,12 +250,19 @@ template <typename T>
 addRowsInBlocks(T *to, WindowOffsets offsets, const T *from, int64_t step,
                 int64_t run, WindowOffsets places, uint8_t *numbers,
                 SumsOfPlaces<T> &sums) {
-  forEachPresent(places, [&](size_t i) __attribute__((always_inline)) {
-    T *row = to + offsets[i];
-    countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
-    combineRow(row, from + int64_t(i) * step, run,
-               [](T &sum, T term) { sum += term; });
-  });
+  auto addAll = [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(places, [&](size_t i) __attribute__((always_inline)) {
+      T *row = to + offsets[i];
+      countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
+      combineRow(row, from + int64_t(i) * step, length,
+                 [](T &sum, T term) { sum += term; });
+    });
+  };
+  // Rows of one number are no loops.
+  if (run == 1)
+    addAll(std::integral_constant<int64_t, 1>());
+  else
+    addAll(run);
 }
 MESHLOOM_CLONES void addCountedRows(double *to, WindowOffsets offsets,
                                     const double *from, int64_t step,
