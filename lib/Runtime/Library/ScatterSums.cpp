@@ -41,9 +41,11 @@ template <typename T, typename Place>
 [[gnu::always_inline]] inline void
 addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
-  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-    combineRow(sums + offsets[i], from + int64_t(i) * step, run,
-               [](SumOfUpdates<T> &sum, T term) { sum.add(term); });
+  withRun<SHORT_ROW>(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      combineRow(sums + offsets[i], from + int64_t(i) * step, length,
+                 [](SumOfUpdates<T> &sum, T term) { sum.add(term); });
+    });
   });
 }
 MESHLOOM_CLONES void addToRows(SumOfUpdates<float> *sums, const float *from,
@@ -250,19 +252,14 @@ template <typename T>
 addRowsInBlocks(T *to, WindowOffsets offsets, const T *from, int64_t step,
                 int64_t run, WindowOffsets places, uint8_t *numbers,
                 SumsOfPlaces<T> &sums) {
-  auto addAll = [&](auto length) __attribute__((always_inline)) {
+  withRun<SHORT_ROW>(run, [&](auto length) __attribute__((always_inline)) {
     forEachPresent(places, [&](size_t i) __attribute__((always_inline)) {
       T *row = to + offsets[i];
       countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
       combineRow(row, from + int64_t(i) * step, length,
                  [](T &sum, T term) { sum += term; });
     });
-  };
-  // Rows of one number are no loops.
-  if (run == 1)
-    addAll(std::integral_constant<int64_t, 1>());
-  else
-    addAll(run);
+  });
 }
 MESHLOOM_CLONES void addCountedRows(double *to, WindowOffsets offsets,
                                     const double *from, int64_t step,
@@ -383,9 +380,13 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   if (updates <= few)
     return combineInOrder(additions<T>, alike);
   if constexpr (isLarge) {
-    const bool areNumbers = places.count == elementCount(alike.result.extent) &&
-                            !alike.windows.mayOverlap();
-    if (areNumbers && updates >= places.count)
+    // Large sums are for many numbers to few places, which stay in cache.
+    constexpr int64_t fewPlaces = 1 << 14, fewUpdates = 4;
+    const bool areNumbers = places.count == elementCount(alike.result.extent);
+    if (areNumbers && places.count <= fewPlaces &&
+        updates >= fewUpdates * places.count)
+      return sumEverywhere<T>(alike);
+    if (areNumbers && updates >= places.count && !alike.windows.mayOverlap())
       return sumInBlocks<T>(alike, places);
   } else if (updates >= places.count / 2) {
     return sumEverywhere<T>(alike);

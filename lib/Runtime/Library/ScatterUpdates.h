@@ -92,15 +92,33 @@ combineRow(To *to, const From *from, int64_t run, const Combine &combine) {
       });
 }
 
+/// Calls body(run). Runs of less than `end` are constants, so that no loops go
+/// over them.
+template <int64_t end, typename Body>
+[[gnu::always_inline]] inline void withRun(int64_t run, const Body &body) {
+  if constexpr (end == 1)
+    body(run);
+  else if (run == end - 1)
+    body(std::integral_constant<int64_t, end - 1>());
+  else
+    withRun<end - 1>(run, body);
+}
+
+/// Shorter rows of the types and kinds of training are no loops, and those of
+/// all others.
+inline constexpr int64_t SHORT_ROW = 8, SHORT_ROW_OF_OTHERS = 4;
+
 /// Element e of row to + offsets[i] is combined with from[i * step + e], row
 /// after row.
-template <typename By, typename T>
+template <typename By, int64_t shortRow = SHORT_ROW, typename T>
 [[gnu::always_inline]] inline void
 combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
             int64_t run) {
-  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-    combineRow(to + offsets[i], from + int64_t(i) * step, run,
-               [](T &value, T update) { value = By::apply(value, update); });
+  withRun<shortRow>(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      combineRow(to + offsets[i], from + int64_t(i) * step, length,
+                 [](T &value, T update) { value = By::apply(value, update); });
+    });
   });
 }
 // The types and kinds of training, compiled for the CPU at hand.
@@ -139,7 +157,7 @@ void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
                      std::is_same_v<T, float>)
     minRows(to, from, step, offsets, run);
   else
-    combineRows<By>(to, from, step, offsets, run);
+    combineRows<By, SHORT_ROW_OF_OTHERS>(to, from, step, offsets, run);
 }
 
 /// Number to[offsets[i]] is combined with from[i * step], one after the other.
