@@ -43,7 +43,8 @@ struct WindowPart {
   void cut(const Shape &start, const LibraryOperand &tensor,
            const Shape &strides, const LibraryOperand &array,
            const std::vector<int> &arrayDims);
-  /// Whether its elements lie one behind another in the tensor and the array.
+  /// Returns whether its elements lie one behind another in the tensor and the
+  /// array.
   bool isOneRun() const;
 };
 

@@ -52,6 +52,12 @@ private:
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
                     const LibraryArguments &arguments) const;
+  /// Returns the windows of updates `i`, which lie alike.
+  AlikeWindows alikeWindows(const IndexedWindows &windows,
+                            const LibraryArguments &arguments, size_t i) const {
+    return {windows, dims, arguments.outputs[i],
+            arguments.inputs[count + 1 + i], i};
+  }
   template <typename T, typename Body>
   void forEachRunOf(const IndexedWindows &windows,
                     const LibraryArguments &arguments, size_t i,
@@ -280,14 +286,9 @@ template <typename T>
 void Scatter::combine(const UpdateLoops<T> &loops,
                       const IndexedWindows &windows,
                       const LibraryArguments &arguments, size_t i) const {
+  if (windows.areAlike())
+    return combineInOrder(loops, alikeWindows(windows, arguments, i));
   const LibraryOperand &result = arguments.outputs[i];
-  if (windows.areAlike()) {
-    const AlikeWindows alike{windows, dims, result,
-                             arguments.inputs[count + 1 + i], i};
-    if (!alike.part(alike.result.strides).empty)
-      combineInOrder(loops, alike);
-    return;
-  }
   T *to = reinterpret_cast<T *>(result.data);
   forEachRunOf<T>(windows, arguments, i, result.strides,
                   [&](int64_t target, const T *from, int64_t run) {
@@ -301,14 +302,9 @@ void Scatter::combine(const UpdateLoops<T> &loops,
 template <typename T>
 void Scatter::add(const IndexedWindows &windows,
                   const LibraryArguments &arguments, size_t i) const {
+  if (windows.areAlike())
+    return addUpdates<T>(alikeWindows(windows, arguments, i));
   const LibraryOperand &result = arguments.outputs[i];
-  if (windows.areAlike()) {
-    const AlikeWindows alike{windows, dims, result,
-                             arguments.inputs[count + 1 + i], i};
-    if (!alike.part(alike.result.strides).empty)
-      addUpdates<T>(alike);
-    return;
-  }
   const Shape dense = rowMajorStrides(result.extent);
   std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
   forEachRunOf<T>(windows, arguments, i, dense,
@@ -335,6 +331,10 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     return Success();
   }
   for (size_t i = 0; i < count; ++i) {
+    if (windows.areAlike() && alikeWindows(windows, arguments, i)
+                                  .part(arguments.outputs[i].strides)
+                                  .empty)
+      continue;
     const DType type = arguments.outputs[i].type;
     if (combination == REPLACES)
       withBytes(type, [&]<typename T>() {

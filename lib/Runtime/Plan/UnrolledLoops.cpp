@@ -102,17 +102,20 @@ Names Unroller::add(const std::vector<Step> &steps, Names names,
 /// A step writes to a buffer of its own in each turn.
 void Unroller::addStraight(Step step, Names &names, bool isInTurn,
                            std::vector<Step> &list) {
-  const Names before = names;
+  // A step reads what the names are before it.
+  std::vector<std::pair<unsigned, unsigned>> written;
   visitBuffers(step, [&](unsigned &buffer, bool isWritten) {
     const unsigned old = buffer;
     if (!isWritten) {
-      buffer = nameOf(before, old);
+      buffer = nameOf(names, old);
     } else if (isInTurn) {
       buffer = unsigned(program.buffers.size());
       program.buffers.push_back(BufferDecl(program.buffers[old]));
-      names[old] = buffer;
+      written.emplace_back(old, buffer);
     }
   });
+  for (auto [old, buffer] : written)
+    names[old] = buffer;
   list.push_back(std::move(step));
 }
 

@@ -11,10 +11,10 @@ namespace meshloom {
 
 /// Finds the kernels of a function that are epilogues.
 ///
-/// Their values decide, not how they are written: bodies, which must be
-/// analytic functions, are evaluated at some points and compared with each
-/// form. The gradient of gelu may read what gelu's kernel has computed on its
-/// way, whatever that is.
+/// The values of a kernel decide, and not how it is written: its body, which
+/// must be an analytic function, is evaluated at some points and compared with
+/// each form. The gradient of gelu may read what gelu's kernel has computed on
+/// its way, whatever that is.
 std::vector<ProductEpilogue> findEpilogues(mlir::func::FuncOp function);
 
 } // namespace meshloom

@@ -72,8 +72,8 @@ unsigned reductionBits(spmd::KernelOp kernel);
 /// How a kernel reduces by `kind`.
 spmd::Reducer reducerOf(ReduceKind kind);
 
-/// Whether a kernel has so many iterations that the target has different code
-/// for it than for smaller ones.
+/// Returns whether a kernel has so many iterations that the target has
+/// different code for it than for smaller ones.
 bool isLarge(spmd::KernelOp kernel);
 void markLarge(spmd::KernelOp kernel);
 

@@ -56,7 +56,7 @@ Result<const Library *> openOnce(const std::string &path, const Open &open) {
 /// How a library of NVIDIA's is found.
 struct LibraryProduct {
   std::string_view name; ///< "cuFFT"
-  /// Its files in a system, the newest one first.
+  /// Systems have it in files of these names, of which the newest is the first.
   std::span<const char *const> systemNames;
 };
 

@@ -70,7 +70,8 @@ public:
 
 private:
   using Function = Decomposition::Function;
-  /// Its functions count in `int`.
+  /// Returns whether there is a second operand, before the results. The
+  /// library's functions for such decompositions count in `int`.
   bool hasTwoOperands() const {
     return work.function == Function::Reflections ||
            work.function == Function::Lu;
@@ -79,6 +80,20 @@ private:
   /// The type of numbers, and of the real ones that are a result of them.
   SolverType type() const;
   SolverType realType() const;
+  /// Returns the function for the type of numbers.
+  template <typename F> F ofType(F f32, F f64, F c64, F c128) const {
+    switch (type()) {
+    case SolverType::F32:
+      return f32;
+    case SolverType::F64:
+      return f64;
+    case SolverType::C64:
+      return c64;
+    case SolverType::C128:
+      break;
+    }
+    return c128;
+  }
   SolverTriangle triangle() const {
     return work.isLower ? SolverTriangle::Lower : SolverTriangle::Upper;
   }
@@ -135,26 +150,17 @@ std::string_view SolverWork::function() const {
   case Function::Reflections:
     break;
   }
-  const bool isLu = work.function == Function::Lu;
-  switch (type()) {
-  case SolverType::F32:
-    return isLu ? "cusolverDnSgetrf" : "cusolverDnSorgqr";
-  case SolverType::F64:
-    return isLu ? "cusolverDnDgetrf" : "cusolverDnDorgqr";
-  case SolverType::C64:
-    return isLu ? "cusolverDnCgetrf" : "cusolverDnCungqr";
-  case SolverType::C128:
-    break;
-  }
-  return isLu ? "cusolverDnZgetrf" : "cusolverDnZungqr";
+  return work.function == Function::Lu
+             ? ofType("cusolverDnSgetrf", "cusolverDnDgetrf",
+                      "cusolverDnCgetrf", "cusolverDnZgetrf")
+             : ofType("cusolverDnSorgqr", "cusolverDnDorgqr",
+                      "cusolverDnCungqr", "cusolverDnZungqr");
 }
 
 SolverResult SolverWork::askLuForBytes(size_t &device) const {
-  const auto ask =
-      type() == SolverType::F32   ? library.cusolverDnSgetrf_bufferSize
-      : type() == SolverType::F64 ? library.cusolverDnDgetrf_bufferSize
-      : type() == SolverType::C64 ? library.cusolverDnCgetrf_bufferSize
-                                  : library.cusolverDnZgetrf_bufferSize;
+  const auto ask = ofType(
+      library.cusolverDnSgetrf_bufferSize, library.cusolverDnDgetrf_bufferSize,
+      library.cusolverDnCgetrf_bufferSize, library.cusolverDnZgetrf_bufferSize);
   int elements = 0;
   const SolverResult result =
       ask(solver.handle, int(work.rows), int(work.columns), nullptr,
@@ -164,11 +170,9 @@ SolverResult SolverWork::askLuForBytes(size_t &device) const {
 }
 
 SolverResult SolverWork::askReflectionsForBytes(size_t &device) const {
-  const auto ask =
-      type() == SolverType::F32   ? library.cusolverDnSorgqr_bufferSize
-      : type() == SolverType::F64 ? library.cusolverDnDorgqr_bufferSize
-      : type() == SolverType::C64 ? library.cusolverDnCungqr_bufferSize
-                                  : library.cusolverDnZungqr_bufferSize;
+  const auto ask = ofType(
+      library.cusolverDnSorgqr_bufferSize, library.cusolverDnDorgqr_bufferSize,
+      library.cusolverDnCungqr_bufferSize, library.cusolverDnZungqr_bufferSize);
   int elements = 0;
   const SolverResult result =
       ask(solver.handle, int(work.rows), int(work.columns), int(work.taus),
@@ -233,10 +237,9 @@ Result<bool> SolverWork::plan() {
 
 SolverResult SolverWork::multiplyReflections(std::span<char *const> arrays,
                                              char *workspace) const {
-  const auto multiply = type() == SolverType::F32   ? library.cusolverDnSorgqr
-                        : type() == SolverType::F64 ? library.cusolverDnDorgqr
-                        : type() == SolverType::C64 ? library.cusolverDnCungqr
-                                                    : library.cusolverDnZungqr;
+  const auto multiply =
+      ofType(library.cusolverDnSorgqr, library.cusolverDnDorgqr,
+             library.cusolverDnCungqr, library.cusolverDnZungqr);
   return multiply(solver.handle, int(work.rows), int(work.columns),
                   int(work.taus), arrays[2], int(work.rows), arrays[1],
                   workspace, int(deviceBytes / size_t(width())),
@@ -248,10 +251,9 @@ SolverResult SolverWork::multiplyReflections(std::span<char *const> arrays,
 /// are.
 SolverResult SolverWork::factorize(std::span<char *const> arrays,
                                    char *workspace) const {
-  const auto factorize = type() == SolverType::F32   ? library.cusolverDnSgetrf
-                         : type() == SolverType::F64 ? library.cusolverDnDgetrf
-                         : type() == SolverType::C64 ? library.cusolverDnCgetrf
-                                                     : library.cusolverDnZgetrf;
+  const auto factorize =
+      ofType(library.cusolverDnSgetrf, library.cusolverDnDgetrf,
+             library.cusolverDnCgetrf, library.cusolverDnZgetrf);
   auto *pivots = reinterpret_cast<int *>(arrays[3]);
   const SolverResult result =
       factorize(solver.handle, int(work.rows), int(work.columns), arrays[2],
