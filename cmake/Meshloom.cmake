@@ -224,9 +224,9 @@ endfunction()
 # [SHARDS n] [COST seconds] SOURCES a.cpp ... [LONG b.cpp ... [LONG_COST seconds]]
 # LINK lib ...): a GoogleTest program, one ctest entry (one process: starting MLIR
 # costs more than the tests). MLIR, API: it includes MLIR's headers, or a user's.
-# UNITY: see meshloom_unity. SANITIZED_QUICKLY: see meshloom_sanitized_test. LABEL: default
-# unit. SHARDS: so many ctest entries, name-1 to name-n, each of every n-th test, so
-# that all cores have their part of a program that takes minutes. COST: see
+# UNITY: see meshloom_unity. SANITIZED_QUICKLY: see meshloom_test_environment.
+# LABEL: default unit. SHARDS: so many ctest entries, name-1 to name-n, each of every
+# n-th test, so that all cores have their part of a program that takes minutes. COST: see
 # test/CMakeLists.txt. LONG: tests that run the same code thousands of times, or
 # compare the numbers that long lists of functions give: minutes under sanitizers,
 # which find there what they find in the others. A program of their own, name-long,
@@ -234,12 +234,12 @@ endfunction()
 function(meshloom_test name)
   cmake_parse_arguments(arg "MLIR;API;UNITY;SANITIZED_QUICKLY"
                         "LABEL;SHARDS;COST;LONG_COST" "SOURCES;LONG;LINK" ${ARGN})
-  set(sanitized "")
+  set(environment "")
   if(arg_SANITIZED_QUICKLY)
-    list(APPEND sanitized QUICKLY)
+    list(APPEND environment QUICKLY)
   endif()
   if(arg_MLIR)
-    list(APPEND sanitized OPTIMIZED_KERNELS)
+    list(APPEND environment OPTIMIZED_KERNELS)
   endif()
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
@@ -277,12 +277,12 @@ function(meshloom_test name)
     add_dependencies(unit-tests ${name})
   endif()
   if(NOT arg_SHARDS)
-    meshloom_test_entry(${name} ${name} ${arg_LABEL} "${arg_COST}" ${sanitized})
+    meshloom_test_entry(${name} ${name} ${arg_LABEL} "${arg_COST}" ${environment})
     return()
   endif()
   foreach(number RANGE 1 ${arg_SHARDS})
     set(entry ${name}-${number})
-    meshloom_test_entry(${entry} ${name} ${arg_LABEL} "${arg_COST}" ${sanitized})
+    meshloom_test_entry(${entry} ${name} ${arg_LABEL} "${arg_COST}" ${environment})
     math(EXPR index "${number} - 1")
     set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT
                  GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
@@ -296,22 +296,23 @@ function(meshloom_test_entry entry program label cost)
   if(cost)
     set_tests_properties(${entry} PROPERTIES COST ${cost})
   endif()
-  meshloom_sanitized_test(${entry} ${ARGN})
+  meshloom_test_environment(${entry} ${ARGN})
 endfunction()
 
-# meshloom_sanitized_test(name [QUICKLY] [OPTIMIZED_KERNELS]): what a test needs to run
-# under sanitizers. QUICKLY: what a function had on its stack is not kept when it has
-# returned, which takes a quarter of the time; tests of the same libraries that
-# take less of it look for uses of that. OPTIMIZED_KERNELS: it tests the compiler, whose
-# passes for machine code run as well. Kernels themselves are not instrumented.
-function(meshloom_sanitized_test name)
-  set(more "")
-  if("QUICKLY" IN_LIST ARGN)
-    set(more ":detect_stack_use_after_return=0")
+# meshloom_test_environment(name [QUICKLY] [OPTIMIZED_KERNELS]): the environment of a test.
+# Kernels are compiled without optimisation, which halves the time of tests of layers.
+# OPTIMIZED_KERNELS: it tests the compiler, whose passes for machine code run as well.
+# Under sanitizers, by which kernels are not instrumented, QUICKLY: what a function had on
+# its stack is not kept when it has returned, which takes a quarter of the time; tests of
+# the same libraries that take less of it look for uses of that.
+function(meshloom_test_environment name)
+  if(NOT "OPTIMIZED_KERNELS" IN_LIST ARGN)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT MESHLOOM_OPTIMIZE_KERNELS=0)
   endif()
   if(MESHLOOM_SANITIZERS)
-    if(NOT "OPTIMIZED_KERNELS" IN_LIST ARGN)
-      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT MESHLOOM_OPTIMIZE_KERNELS=0)
+    set(more "")
+    if("QUICKLY" IN_LIST ARGN)
+      set(more ":detect_stack_use_after_return=0")
     endif()
     # Containers and allocators pass between our code and libMLIR's, which is not
     # instrumented, moves their ends unseen, and uses memory that our side's
