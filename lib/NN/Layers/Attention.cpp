@@ -78,12 +78,7 @@ public:
     field("causal", o.causal);
     field("output_shape", o.output_shape);
     field("attention_axes", o.attention_axes);
-    field("kernel_initializer", o.kernel_initializer);
-    field("bias_initializer", o.bias_initializer);
-    field("kernel_regularizer", o.kernel_regularizer);
-    field("bias_regularizer", o.bias_regularizer);
-    field("kernel_constraint", o.kernel_constraint);
-    field("bias_constraint", o.bias_constraint);
+    weightFields(field, o);
   }
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
@@ -211,17 +206,10 @@ private:
   };
   Projection project(const std::string &name, const Shape &shape,
                      const Shape &biasShape) {
-    Projection projection{
-        add_weight(name, shape,
-                   {.initializer = settings.kernel_initializer,
-                    .regularizer = settings.kernel_regularizer,
-                    .constraint = settings.kernel_constraint}),
-        {}};
+    Projection projection{add_weight(name, shape, kernelOptions(settings)), {}};
     if (settings.use_bias)
-      projection.bias = add_weight(name + "_bias", biasShape,
-                                   {.initializer = settings.bias_initializer,
-                                    .regularizer = settings.bias_regularizer,
-                                    .constraint = settings.bias_constraint});
+      projection.bias =
+          add_weight(name + "_bias", biasShape, biasOptions(settings));
     return projection;
   }
   static Tensor toHeads(const Tensor &x, const Projection &by) {

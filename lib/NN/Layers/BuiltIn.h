@@ -5,7 +5,7 @@
 
 #include "../Models/Graph.h"
 #include "Registry.h"
-#include "SharedFields.h"
+#include "SharedOptions.h"
 
 #include "meshloom/API/Ops.h"
 

@@ -67,14 +67,10 @@ public:
       kernelShape.insert(kernelShape.end(), {in, 4 * filters});
       return kernelShape;
     };
-    kernel = add_weight("kernel", shape(input[features]),
-                        {.initializer = settings.kernel_initializer,
-                         .regularizer = settings.kernel_regularizer,
-                         .constraint = settings.kernel_constraint});
+    kernel =
+        add_weight("kernel", shape(input[features]), kernelOptions(settings));
     recurrent = add_weight("recurrent_kernel", shape(filters),
-                           {.initializer = settings.recurrent_initializer,
-                            .regularizer = settings.recurrent_regularizer,
-                            .constraint = settings.recurrent_constraint});
+                           recurrentOptions(settings));
     if (settings.use_bias)
       bias = add_weight(
           "bias", {4 * filters},

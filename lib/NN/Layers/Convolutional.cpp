@@ -58,15 +58,9 @@ public:
                          settings.groups, sizesText(input)));
     Shape shape = window;
     shape.insert(shape.end(), {in / settings.groups, filters});
-    kernel = add_weight("kernel", shape,
-                        {.initializer = settings.kernel_initializer,
-                         .regularizer = settings.kernel_regularizer,
-                         .constraint = settings.kernel_constraint});
+    kernel = add_weight("kernel", shape, kernelOptions(settings));
     if (settings.use_bias)
-      bias = add_weight("bias", {filters},
-                        {.initializer = settings.bias_initializer,
-                         .regularizer = settings.bias_regularizer,
-                         .constraint = settings.bias_constraint});
+      bias = add_weight("bias", {filters}, biasOptions(settings));
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 

@@ -41,16 +41,9 @@ public:
       refuse(fmt::format("expected an input [batch, ..., features] with a "
                          "known number of features, got {}",
                          sizesText(input)));
-    kernel.build({input.back(), units},
-                 {.initializer = settings.kernel_initializer,
-                  .regularizer = settings.kernel_regularizer,
-                  .constraint = settings.kernel_constraint},
-                 scaledDims());
+    kernel.build({input.back(), units}, kernelOptions(settings), scaledDims());
     if (settings.use_bias)
-      bias = add_weight("bias", {units},
-                        {.initializer = settings.bias_initializer,
-                         .regularizer = settings.bias_regularizer,
-                         .constraint = settings.bias_constraint});
+      bias = add_weight("bias", {units}, biasOptions(settings));
     set_input_spec({.min_rank = 2, .sizes = {{-1, input.back()}}});
   }
   Tensor call(const Tensor &x, const CallOptions &) override {

@@ -104,12 +104,7 @@ public:
   template <typename F> static void fields(F &field, EinsumDenseOptions &o) {
     field("activation", o.activation);
     field("bias_axes", o.bias_axes);
-    field("kernel_initializer", o.kernel_initializer);
-    field("bias_initializer", o.bias_initializer);
-    field("kernel_regularizer", o.kernel_regularizer);
-    field("bias_regularizer", o.bias_regularizer);
-    field("kernel_constraint", o.kernel_constraint);
-    field("bias_constraint", o.bias_constraint);
+    weightFields(field, o);
   }
   nn::Config get_config() const override {
     nn::Config config = BuiltIn::get_config();
@@ -138,10 +133,7 @@ public:
                   .constraint = settings.kernel_constraint},
                  scaledDims());
     if (!settings.bias_axes.empty())
-      bias = add_weight("bias", biasShape(sizes, input),
-                        {.initializer = settings.bias_initializer,
-                         .regularizer = settings.bias_regularizer,
-                         .constraint = settings.bias_constraint});
+      bias = add_weight("bias", biasShape(sizes, input), biasOptions(settings));
     set_input_spec(std::move(spec));
   }
 

@@ -3,7 +3,7 @@
 // eight-bit floats; see Kernel.h.
 #include "Kernel.h"
 #include "Float8.h"
-#include "SharedFields.h"
+#include "SharedOptions.h"
 
 #include "meshloom/API/Create.h"
 #include "meshloom/API/CustomOps.h"

@@ -124,13 +124,9 @@ protected:
                           : gates == Gates::GRU ? 3
                                                 : 1;
     kernel = add_weight("kernel", {features, parts * units},
-                        {.initializer = settings.kernel_initializer,
-                         .regularizer = settings.kernel_regularizer,
-                         .constraint = settings.kernel_constraint});
+                        kernelOptions(settings));
     recurrent = add_weight("recurrent_kernel", {units, parts * units},
-                           {.initializer = settings.recurrent_initializer,
-                            .regularizer = settings.recurrent_regularizer,
-                            .constraint = settings.recurrent_constraint});
+                           recurrentOptions(settings));
     if (settings.use_bias)
       bias = add_weight("bias",
                         hasTwoBiases() ? Shape{2, parts * units}

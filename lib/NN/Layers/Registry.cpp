@@ -5,7 +5,7 @@
 #include "../Models/ModelConfig.h"
 #include "../Names.h"
 #include "LayerState.h"
-#include "SharedFields.h"
+#include "SharedOptions.h"
 
 #include "meshloom/Support/ForeignErrors.h"
 

@@ -61,15 +61,9 @@ public:
                          sizesText(input)));
     Shape shape = window;
     shape.insert(shape.end(), {filters, in});
-    kernel = add_weight("kernel", shape,
-                        {.initializer = settings.kernel_initializer,
-                         .regularizer = settings.kernel_regularizer,
-                         .constraint = settings.kernel_constraint});
+    kernel = add_weight("kernel", shape, kernelOptions(settings));
     if (settings.use_bias)
-      bias = add_weight("bias", {filters},
-                        {.initializer = settings.bias_initializer,
-                         .regularizer = settings.bias_regularizer,
-                         .constraint = settings.bias_constraint});
+      bias = add_weight("bias", {filters}, biasOptions(settings));
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 
@@ -181,9 +175,7 @@ public:
     }
     if (settings.use_bias)
       bias = add_weight("bias", {filters.value_or(between)},
-                        {.initializer = settings.bias_initializer,
-                         .regularizer = settings.bias_regularizer,
-                         .constraint = settings.bias_constraint});
+                        biasOptions(settings));
     set_input_spec({.rank = rank + 2, .sizes = {{int64_t(featureDim()), in}}});
   }
 
