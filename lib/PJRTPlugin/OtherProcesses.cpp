@@ -4,6 +4,7 @@
 
 #include "PluginObjects.h"
 
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/HostName.h"
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/LaunchedRuns.h"
@@ -13,7 +14,6 @@
 #include <climits>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <thread>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -164,9 +164,8 @@ OtherProcesses::meet(const Arguments &args, int64_t process, int64_t count,
 int64_t OtherProcesses::workers() const {
   if (options.workers > 0)
     return options.workers;
-  return std::max<int64_t>(1,
-                           int64_t(std::thread::hardware_concurrency()) /
-                               std::ranges::count(hosts, hosts[size_t(self)]));
+  return std::max<int64_t>(
+      1, availableCores() / std::ranges::count(hosts, hosts[size_t(self)]));
 }
 
 std::vector<int>

@@ -2,10 +2,11 @@
 // Parts of a store that may be gone before those who use them.
 #include "meshloom/Runtime/PlatformProcesses.h"
 
+#include "meshloom/Core/AvailableCores.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 using namespace meshloom;
 
@@ -61,8 +62,7 @@ PlatformProcesses::PlatformProcesses(int64_t rank, int64_t size,
       onThisHost(onThisHost) {}
 
 int64_t PlatformProcesses::workers() const {
-  return std::max<int64_t>(1, int64_t(std::thread::hardware_concurrency()) /
-                                  onThisHost);
+  return std::max<int64_t>(1, availableCores() / onThisHost);
 }
 
 std::shared_ptr<KeyValueStore>

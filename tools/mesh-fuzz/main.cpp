@@ -8,6 +8,8 @@
 #include "ShardMap.h"
 #include "Shrink.h"
 
+#include "meshloom/Core/AvailableCores.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -143,9 +145,8 @@ public:
   int run() {
     auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> threads;
-    unsigned jobs = options.jobs
-                        ? options.jobs
-                        : std::max(1u, std::thread::hardware_concurrency());
+    const unsigned jobs =
+        options.jobs ? options.jobs : unsigned(availableCores());
     for (unsigned t = 0; t < jobs; ++t)
       threads.emplace_back([this] { work(); });
     for (std::thread &thread : threads)

@@ -7,6 +7,7 @@
 #include "SharedMemory.h"
 #include "SocketLink.h"
 
+#include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/HostName.h"
 
 #include <cerrno>
@@ -173,8 +174,7 @@ public:
       peers[peer] = {everybody[peer].host, std::move(links[peer]),
                      memoryGroups[peer]};
     // Spinning pays where processes have cores of their own.
-    const bool crowded =
-        neighbours.size() > std::thread::hardware_concurrency();
+    const bool crowded = int64_t(neighbours.size()) > availableCores();
     return std::shared_ptr<Transport>(std::make_shared<Engine>(
         options.rank, std::move(peers), bell, options.timeout,
         std::chrono::microseconds(crowded ? 10 : 50), shared));
