@@ -16,6 +16,7 @@ namespace meshloom::library {
 struct IndexDims {
   int64_t vectorDim = 0;           ///< the dim of the indices that is a vector
   std::vector<int64_t> indexMap;   ///< the tensor's dim of each vector entry
+  std::vector<int64_t> wraps;      ///< what negative entries have added
   std::vector<unsigned> indexDims; ///< the other dims of the indices
   std::vector<unsigned> batchDims; ///< the same dims of the array
   /// Dims of the tensor whose index is the one of a batch dim.
@@ -23,6 +24,9 @@ struct IndexDims {
   std::vector<int> arrayDims; ///< of the tensor's dims, or -1
   Shape windowSizes;          ///< per dim of the tensor, of the whole window
 
+  /// Reads the options that a gather and a scatter have in common. `map` is the
+  /// name of the index map.
+  void read(OptionReader &options, std::string_view map);
   /// Whether windows begin at different places along the tensor's dim.
   bool moves(size_t dim) const {
     return std::ranges::count(indexMap, int64_t(dim)) > 0 ||

@@ -84,12 +84,11 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   scatter->combination = hasKind       ? int64_t(options.kind("kind"))
                          : step.scalar ? CALLS_FUNCTION
                                        : REPLACES;
-  scatter->dims.vectorDim = options.number("index_vector_dim");
+  scatter->dims.read(options, "scatter_dims_to_operand_dims");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
   const auto inputBatching = options.list("input_batching_dims");
   const auto indexBatching = options.list("scatter_indices_batching_dims");
-  scatter->dims.indexMap = options.list("scatter_dims_to_operand_dims");
   const size_t count = scatter->count = step.outputs.size();
   if (!options.ok() || count == 0 || step.inputs.size() != 2 * count + 1)
     return Error("expected inputs, indices, and one update and one result for "
@@ -126,7 +125,8 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
       !areDims(inputBatching, result.size()) ||
       !areDims(indexBatching, indices.size()) ||
       inputBatching.size() != indexBatching.size() ||
-      int64_t(scatter->dims.indexMap.size()) != entries || vector < 0 ||
+      int64_t(scatter->dims.indexMap.size()) != entries ||
+      int64_t(scatter->dims.wraps.size()) != entries || vector < 0 ||
       vector > int64_t(indices.size()) || isFloat(step.inputs[count]->type) ||
       isComplex(step.inputs[count]->type))
     return Error("its dims do not fit its operands");
