@@ -433,9 +433,9 @@ TEST(PhasesTest, PhasesCanBeCutCoarser) {
   }
 }
 
-// Two workers that have 128 bytes of each row take all lines from each other.
-// Of longer rows that holds for the four lines at their border, and of rows of
-// some pages for none.
+// Two workers that have 128 bytes of each row take all lines from each other;
+// where rows are longer, the four lines at their border; where rows have some
+// pages, no line.
 TEST(PhasesTest, WorkersTakeLinesOfCutRowsFromEachOther) {
   for (auto [columns, expected] :
        {std::pair(64, 100 * 4), {512, 100 * 4}, {32, 100 * 2}, {2048, 0}}) {

@@ -159,9 +159,10 @@ IndexedWindows::IndexedWindows(const IndexDims &dims,
                                const LibraryOperand &indices,
                                const LibraryOperand &tensor,
                                std::span<const LibraryOperand> arrays,
-                               Outside outside)
+                               Outside outside,
+                               std::span<const LibraryOperand> others)
     : dims(dims), indices(indices), tensor(tensor), outside(outside),
-      numArrays(arrays.size()) {
+      others(others), numArrays(arrays.size()) {
   if (size_t(dims.vectorDim) < indices.strides.size())
     entry = indices.strides[size_t(dims.vectorDim)];
   std::vector<size_t> places;
@@ -245,6 +246,12 @@ Shape IndexedWindows::typicalStart() const {
   return start;
 }
 
+const char *IndexedWindows::entryData(size_t k) const {
+  return k > 0 && !others.empty()
+             ? others[k - 1].data
+             : indices.data + int64_t(k) * entry * byteWidth(indices.type);
+}
+
 void IndexedWindows::readOffsets(const Block &block, const Shape &strides,
                                  Offset *offsets) const {
   std::fill_n(offsets, block.count, 0);
@@ -268,8 +275,7 @@ void IndexedWindows::readOffsets(const Block &block, const Shape &strides,
   }
   const int64_t step = batch.empty() ? 0 : batch.back().indexStride;
   for (size_t k = 0; k < dims.indexMap.size(); ++k)
-    addOffsets(indices.type, indices.data, block.index + int64_t(k) * entry,
-               step, block.count,
+    addOffsets(indices.type, entryData(k), block.index, step, block.count,
                boundsOf(size_t(dims.indexMap[k]), dims.wraps[k]), offsets);
 }
 
@@ -281,8 +287,7 @@ bool IndexedWindows::readStart(const Block &block, int64_t i,
       block.index + (batch.empty() ? 0 : i * batch.back().indexStride);
   for (size_t k = 0; k < dims.indexMap.size(); ++k) {
     int64_t &index = start[size_t(dims.indexMap[k])];
-    index = readIndex(indices.type,
-                      indices.data + (first + int64_t(k) * entry) * width);
+    index = readIndex(indices.type, entryData(k) + first * width);
     if (index < 0)
       index += dims.wraps[k];
   }

@@ -68,9 +68,12 @@ public:
     Shape arrays;  ///< the first one's element of each array
   };
 
+  /// `others`: the entries of index vectors behind the first one, where each
+  /// entry is an array of its own.
   IndexedWindows(const IndexDims &dims, const LibraryOperand &indices,
                  const LibraryOperand &tensor,
-                 std::span<const LibraryOperand> arrays, Outside outside);
+                 std::span<const LibraryOperand> arrays, Outside outside,
+                 std::span<const LibraryOperand> others = {});
 
   int64_t count() const;
   /// Whether each window lies in the box in the same way, or not at all.
@@ -132,6 +135,9 @@ public:
   bool readStart(const Block &block, int64_t i, Shape &start) const;
 
 private:
+  /// The data of entry `k` of the first index vector.
+  const char *entryData(size_t k) const;
+
   struct BatchDim {
     int64_t extent, indexStride;
     Shape arrayStrides;
@@ -141,6 +147,7 @@ private:
   const IndexDims &dims;
   const LibraryOperand &indices, &tensor;
   const Outside outside;
+  const std::span<const LibraryOperand> others;
   int64_t entry = 0; ///< elements from an entry of an index vector to the next
   size_t numArrays = 0;
   std::vector<BatchDim> batch; ///< neighbours are one dim where they can be

@@ -55,9 +55,12 @@ static SmallVector<OpOperand *> entriesOf(OpOperand &indices, int64_t count) {
         kernel.getBlock()->getTerminator()->getOperand(0) !=
             kernel.getBlock()->getArgument(0))
       return {};
-    auto entry = dyn_cast<mlir::AffineConstantExpr>(
-        kernel.getOutputAccess(0).getResults().back());
-    if (!entry || entry.getValue() >= count || entries[entry.getValue()])
+    const mlir::AffineMap from = kernel.getInputAccess(0),
+                          to = kernel.getOutputAccess(0);
+    auto entry = dyn_cast<mlir::AffineConstantExpr>(to.getResults().back());
+    if (!from.isIdentity() || !entry ||
+        from.getResults() != to.getResults().drop_back() ||
+        entry.getValue() >= count || entries[entry.getValue()])
       return {};
     entries[entry.getValue()] = &kernel->getOpOperand(0);
     const bool isFirst = kernel.getInPlace()[0] < 0;
@@ -69,8 +72,37 @@ static SmallVector<OpOperand *> entriesOf(OpOperand &indices, int64_t count) {
   return entries;
 }
 
+/// Hands the entries of a scatter's index vectors over as arrays of their own,
+/// the first one in place of the indices and the others behind all inputs.
+static void separateEntries(LibraryCallOp scatter, unsigned indices,
+                            ArrayRef<OpOperand *> entries) {
+  SmallVector<KernelOp> copies;
+  for (Value joined = scatter.getInputs()[indices];
+       auto kernel = joined.getDefiningOp<KernelOp>();
+       joined = kernel.getInputs().back()) {
+    copies.push_back(kernel);
+    if (kernel.getInputs().size() == 1)
+      break;
+  }
+  SmallVector<Attribute> accesses(scatter.getAccesses().begin(),
+                                  scatter.getAccesses().end());
+  const mlir::AffineMap joined =
+      cast<mlir::AffineMapAttr>(accesses[indices]).getValue();
+  accesses[indices] = mlir::AffineMapAttr::get(mlir::AffineMap::get(
+      joined.getNumDims(), 0, joined.getResults().drop_back(),
+      scatter.getContext()));
+  accesses.insert(accesses.begin() + scatter.getInputs().size(),
+                  entries.size() - 1, accesses[indices]);
+  scatter.getInputsMutable()[indices].assign(entries.front()->get());
+  for (OpOperand *entry : entries.drop_front())
+    scatter.getInputsMutable().append(entry->get());
+  scatter.setAccessesAttr(mlir::ArrayAttr::get(scatter.getContext(), accesses));
+  for (KernelOp copy : copies)
+    copy.erase();
+}
+
 void meshloom::wrapIndicesInCalls(Block &block) {
-  for (Operation &op : block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
     auto call = dyn_cast<LibraryCallOp>(op);
     if (!call ||
         (call.getCallee() != "gather" && call.getCallee() != "scatter"))
@@ -82,9 +114,11 @@ void meshloom::wrapIndicesInCalls(Block &block) {
             .getAs<DenseI64ArrayAttr>(scatters ? "scatter_dims_to_operand_dims"
                                                : "start_index_map")
             .size();
+    const unsigned indices = scatters ? call.getNumResults() : 1;
+    const SmallVector<OpOperand *> entries =
+        entriesOf(op.getOpOperand(indices), count);
     SmallVector<int64_t> extents;
-    for (OpOperand *entry : entriesOf(
-             op.getOpOperand(scatters ? call.getNumResults() : 1), count)) {
+    for (OpOperand *entry : entries) {
       auto kernel = entry->get().getDefiningOp<KernelOp>();
       const std::optional<int64_t> extent = wrappedExtent(kernel);
       extents.push_back(extent.value_or(0));
@@ -94,7 +128,11 @@ void meshloom::wrapIndicesInCalls(Block &block) {
       if (kernel.use_empty())
         kernel.erase();
     }
-    if (llvm::all_of(extents, [](int64_t extent) { return extent == 0; }))
+    const bool areSeparate = scatters && entries.size() > 1;
+    if (areSeparate)
+      separateEntries(call, indices, entries);
+    if (!areSeparate &&
+        llvm::all_of(extents, [](int64_t extent) { return extent == 0; }))
       continue;
     mlir::NamedAttrList list(options);
     list.set("wrapped_extents",
