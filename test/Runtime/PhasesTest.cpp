@@ -433,6 +433,28 @@ TEST(PhasesTest, PhasesCanBeCutCoarser) {
   }
 }
 
+// Two workers that have 128 bytes of each row take all lines from each other;
+// where rows are longer, the four lines at their border; where rows have some
+// pages, no line.
+TEST(PhasesTest, WorkersTakeLinesOfCutRowsFromEachOther) {
+  for (auto [columns, expected] :
+       {std::pair(64, 100 * 4), {512, 100 * 4}, {32, 100 * 2}, {2048, 0}}) {
+    Mesh mesh = makeMesh({{"x", 1}});
+    ProgramBuilder b(mesh);
+    const Shape shape{100, columns};
+    const Layout whole = Layout::replicated(mesh, 2);
+    const unsigned a = b.argument(shape, whole), t = b.buffer(shape, whole);
+    b.kernel("running", {{100, true}, {columns}}, {{a, byLoops({0, 1})}},
+             {{t, byLoops({0, 1})}});
+    b.result(t);
+    auto graph = buildStepGraph(b.program, 8);
+    ASSERT_TRUE(graph) << graph.error().message();
+    const Schedule planned = schedule(*graph, 8, 2);
+    ASSERT_EQ(planned.phases.size(), 1U);
+    EXPECT_EQ(contendedLines(*graph, planned.phases[0], 2), expected);
+  }
+}
+
 /// How often chunks of an item run each of the iterations of its work.
 std::vector<int> runsOf(const Item &item, const Work &work, int64_t chunks) {
   std::vector<int> runs(size_t(elementCount(work.extents)));

@@ -86,12 +86,11 @@ public:
   static RoutineOrError make(const LibraryStep &step) {
     OptionReader options(step.step);
     auto gather = std::make_unique<Gather>();
-    gather->dims.vectorDim = options.number("index_vector_dim");
+    gather->dims.read(options, "start_index_map");
     const auto offsetDims = options.list("offset_dims");
     const auto collapsed = options.list("collapsed_slice_dims");
     const auto batching = options.list("operand_batching_dims");
     const auto indexBatching = options.list("start_indices_batching_dims");
-    gather->dims.indexMap = options.list("start_index_map");
     gather->dims.windowSizes = options.list("slice_sizes");
     if (!options.ok() || step.inputs.size() != 2 || step.outputs.size() != 1 ||
         step.inputs[0]->type != step.outputs[0]->type)
@@ -117,7 +116,8 @@ public:
         !areDims(batching, operand.size()) ||
         !areDims(indexBatching, indices.size()) ||
         batching.size() != indexBatching.size() ||
-        int64_t(gather->dims.indexMap.size()) != entries || vector < 0 ||
+        int64_t(gather->dims.indexMap.size()) != entries ||
+        int64_t(gather->dims.wraps.size()) != entries || vector < 0 ||
         vector > int64_t(indices.size()) || isFloat(step.inputs[1]->type) ||
         isComplex(step.inputs[1]->type))
       return Error("its dims do not fit its operands");

@@ -19,6 +19,7 @@ struct IndexBounds {
   int64_t low;   ///< starts from here on lie in the box
   uint64_t size; ///< how many of them
   int64_t begin, stride;
+  int64_t wrap; ///< what a negative index has added
 };
 
 /// Adds the distances of indices from where the box begins; an offset that is
@@ -42,10 +43,13 @@ template <typename Index>
   const Index high = limit(bounds.low + int64_t(bounds.size) - 1);
   const Offset begin = Offset(int64_t(low) - bounds.begin);
   const auto stride = uint32_t(bounds.stride);
+  const auto wrap = Index(bounds.wrap);
   if (!inReach)
     return (void)std::fill_n(offsets, count, Offset(-1));
   for (int64_t i = 0; i < count; ++i) {
-    const Index start = std::min(std::max(index[i * step], least), most);
+    Index start = index[i * step];
+    start = std::min(std::max(Index(start < 0 ? start + wrap : start), least),
+                     most);
     const bool inBox = start >= low && start <= high && offsets[i] >= 0;
     const uint32_t distance = uint32_t(start) - uint32_t(low) + uint32_t(begin);
     offsets[i] =
@@ -105,6 +109,14 @@ void addOffsets(DType type, const char *data, int64_t index, int64_t step,
 }
 } // namespace
 
+void IndexDims::read(OptionReader &options, std::string_view map) {
+  vectorDim = options.number("index_vector_dim");
+  indexMap = options.list(map);
+  wraps.assign(indexMap.size(), 0);
+  if (options.has("wrapped_extents"))
+    wraps = options.list("wrapped_extents");
+}
+
 void WindowPart::cut(const Shape &start, const LibraryOperand &box,
                      const Shape &strides, const LibraryOperand &values,
                      const std::vector<int> &arrayDims) {
@@ -147,9 +159,10 @@ IndexedWindows::IndexedWindows(const IndexDims &dims,
                                const LibraryOperand &indices,
                                const LibraryOperand &tensor,
                                std::span<const LibraryOperand> arrays,
-                               Outside outside)
+                               Outside outside,
+                               std::span<const LibraryOperand> others)
     : dims(dims), indices(indices), tensor(tensor), outside(outside),
-      numArrays(arrays.size()) {
+      others(others), numArrays(arrays.size()) {
   if (size_t(dims.vectorDim) < indices.strides.size())
     entry = indices.strides[size_t(dims.vectorDim)];
   std::vector<size_t> places;
@@ -233,28 +246,37 @@ Shape IndexedWindows::typicalStart() const {
   return start;
 }
 
+const char *IndexedWindows::entryData(size_t k) const {
+  return k > 0 && !others.empty()
+             ? others[k - 1].data
+             : indices.data + int64_t(k) * entry * byteWidth(indices.type);
+}
+
 void IndexedWindows::readOffsets(const Block &block, const Shape &strides,
                                  Offset *offsets) const {
   std::fill_n(offsets, block.count, 0);
-  auto boundsOf = [&](size_t d) {
+  auto boundsOf = [&](size_t d, int64_t wrap) {
     const int64_t last = (*tensor.global)[d] - dims.windowSizes[d];
     const int64_t low = std::max<int64_t>(0, tensor.begin(d));
     const int64_t high = std::min(last, tensor.end(d) - 1);
-    return IndexBounds{outside == Outside::Clamped ? last : -1, low,
+    return IndexBounds{outside == Outside::Clamped ? last : -1,
+                       low,
                        uint64_t(std::max<int64_t>(high - low + 1, 0)),
-                       tensor.begin(d), strides[d]};
+                       tensor.begin(d),
+                       strides[d],
+                       wrap};
   };
   for (const Batching &dim : batching) {
     const bool isInner = dim.place + 1 == batch.size();
     int64_t starts[BLOCK];
     for (int64_t i = 0; i < block.count; ++i)
       starts[i] = dim.begin + block.batch[dim.place] + (isInner ? i : 0);
-    addOffsetsOf64(starts, 1, block.count, boundsOf(dim.dim), offsets);
+    addOffsetsOf64(starts, 1, block.count, boundsOf(dim.dim, 0), offsets);
   }
   const int64_t step = batch.empty() ? 0 : batch.back().indexStride;
   for (size_t k = 0; k < dims.indexMap.size(); ++k)
-    addOffsets(indices.type, indices.data, block.index + int64_t(k) * entry,
-               step, block.count, boundsOf(size_t(dims.indexMap[k])), offsets);
+    addOffsets(indices.type, entryData(k), block.index, step, block.count,
+               boundsOf(size_t(dims.indexMap[k]), dims.wraps[k]), offsets);
 }
 
 bool IndexedWindows::readStart(const Block &block, int64_t i,
@@ -263,9 +285,12 @@ bool IndexedWindows::readStart(const Block &block, int64_t i,
   const unsigned width = byteWidth(indices.type);
   const int64_t first =
       block.index + (batch.empty() ? 0 : i * batch.back().indexStride);
-  for (size_t k = 0; k < dims.indexMap.size(); ++k)
-    start[size_t(dims.indexMap[k])] = readIndex(
-        indices.type, indices.data + (first + int64_t(k) * entry) * width);
+  for (size_t k = 0; k < dims.indexMap.size(); ++k) {
+    int64_t &index = start[size_t(dims.indexMap[k])];
+    index = readIndex(indices.type, entryData(k) + first * width);
+    if (index < 0)
+      index += dims.wraps[k];
+  }
   for (const Batching &dim : batching)
     start[dim.dim] = dim.begin + block.batch[dim.place] +
                      (dim.place + 1 == batch.size() ? i : 0);

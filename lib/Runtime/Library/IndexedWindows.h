@@ -16,6 +16,7 @@ namespace meshloom::library {
 struct IndexDims {
   int64_t vectorDim = 0;           ///< the dim of the indices that is a vector
   std::vector<int64_t> indexMap;   ///< the tensor's dim of each vector entry
+  std::vector<int64_t> wraps;      ///< what negative entries have added
   std::vector<unsigned> indexDims; ///< the other dims of the indices
   std::vector<unsigned> batchDims; ///< the same dims of the array
   /// Dims of the tensor whose index is the one of a batch dim.
@@ -23,6 +24,9 @@ struct IndexDims {
   std::vector<int> arrayDims; ///< of the tensor's dims, or -1
   Shape windowSizes;          ///< per dim of the tensor, of the whole window
 
+  /// Reads the options that a gather and a scatter have in common. `map` is the
+  /// name of the index map.
+  void read(OptionReader &options, std::string_view map);
   /// Whether windows begin at different places along the tensor's dim.
   bool moves(size_t dim) const {
     return std::ranges::count(indexMap, int64_t(dim)) > 0 ||
@@ -64,9 +68,12 @@ public:
     Shape arrays;  ///< the first one's element of each array
   };
 
+  /// `others`: the entries of index vectors behind the first one, where each
+  /// entry is an array of its own.
   IndexedWindows(const IndexDims &dims, const LibraryOperand &indices,
                  const LibraryOperand &tensor,
-                 std::span<const LibraryOperand> arrays, Outside outside);
+                 std::span<const LibraryOperand> arrays, Outside outside,
+                 std::span<const LibraryOperand> others = {});
 
   int64_t count() const;
   /// Whether each window lies in the box in the same way, or not at all.
@@ -128,6 +135,9 @@ public:
   bool readStart(const Block &block, int64_t i, Shape &start) const;
 
 private:
+  /// The data of entry `k` of the first index vector.
+  const char *entryData(size_t k) const;
+
   struct BatchDim {
     int64_t extent, indexStride;
     Shape arrayStrides;
@@ -137,6 +147,7 @@ private:
   const IndexDims &dims;
   const LibraryOperand &indices, &tensor;
   const Outside outside;
+  const std::span<const LibraryOperand> others;
   int64_t entry = 0; ///< elements from an entry of an index vector to the next
   size_t numArrays = 0;
   std::vector<BatchDim> batch; ///< neighbours are one dim where they can be

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// scatter and dynamic_update_slice. A call applies what of each window of
-// updates lies in its part of the result, window after window in the order of
-// the indices. Where it has only a part of the updates, its result is an
-// addend: the call whose part is the first one begins with the input, the
+// scatter and dynamic_update_slice. Its inputs are followed by the indices, the
+// updates and, where each entry of index vectors is an array of its own, the
+// arrays of the entries behind the first one. A call applies what of each
+// window of updates lies in its part of the result, window after window in the
+// order of the indices. Where it has only a part of the updates, its result is
+// an addend: the call whose part is the first one begins with the input, the
 // others with the identity.
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
@@ -84,14 +86,15 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   scatter->combination = hasKind       ? int64_t(options.kind("kind"))
                          : step.scalar ? CALLS_FUNCTION
                                        : REPLACES;
-  scatter->dims.vectorDim = options.number("index_vector_dim");
+  scatter->dims.read(options, "scatter_dims_to_operand_dims");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
   const auto inputBatching = options.list("input_batching_dims");
   const auto indexBatching = options.list("scatter_indices_batching_dims");
-  scatter->dims.indexMap = options.list("scatter_dims_to_operand_dims");
   const size_t count = scatter->count = step.outputs.size();
-  if (!options.ok() || count == 0 || step.inputs.size() != 2 * count + 1)
+  const size_t entryArrays = step.inputs.size() - 2 * count;
+  if (!options.ok() || count == 0 || step.inputs.size() <= 2 * count ||
+      (entryArrays > 1 && entryArrays != scatter->dims.indexMap.size()))
     return Error("expected inputs, indices, and one update and one result for "
                  "each input");
   const Shape &result = step.outputs[0]->shape,
@@ -117,7 +120,10 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   scatter->dims.batchDims = otherDims(updates.size(), windowDims);
   const int64_t entries = vector >= 0 && vector < int64_t(indices.size())
                               ? indices[size_t(vector)]
-                              : 1;
+                              : int64_t(entryArrays);
+  for (const BufferDecl *other : std::span(step.inputs).subspan(2 * count + 1))
+    if (other->shape != indices || other->type != step.inputs[count]->type)
+      return Error("the entries of its indices do not fit each other");
   if (!areDims(windowDims, updates.size()) ||
       windowInputDims.size() != windowDims.size() ||
       scatter->dims.batchDims.size() != scatter->dims.indexDims.size() ||
@@ -126,7 +132,8 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
       !areDims(inputBatching, result.size()) ||
       !areDims(indexBatching, indices.size()) ||
       inputBatching.size() != indexBatching.size() ||
-      int64_t(scatter->dims.indexMap.size()) != entries || vector < 0 ||
+      int64_t(scatter->dims.indexMap.size()) != entries ||
+      int64_t(scatter->dims.wraps.size()) != entries || vector < 0 ||
       vector > int64_t(indices.size()) || isFloat(step.inputs[count]->type) ||
       isComplex(step.inputs[count]->type))
     return Error("its dims do not fit its operands");
@@ -325,7 +332,8 @@ Status Scatter::run(const LibraryArguments &arguments) const {
   const IndexedWindows windows(
       dims, arguments.inputs[count], arguments.outputs[0],
       std::span(arguments.inputs).subspan(count + 1, count),
-      IndexedWindows::Outside::Skipped);
+      IndexedWindows::Outside::Skipped,
+      std::span(arguments.inputs).subspan(2 * count + 1));
   if (combination == CALLS_FUNCTION) {
     callFunction(windows, arguments);
     return Success();

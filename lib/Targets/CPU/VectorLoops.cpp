@@ -447,6 +447,30 @@ void VectorLoop::leaveLoop(Block *done, ArrayRef<llvm::Value *> states) {
   llvm::DeleteDeadBlocks({header, body});
 }
 
+/// Returns whether iterations do nothing but look up an element by an index
+/// that they load.
+static bool onlyLooksUp(const llvm::Loop &loop) {
+  bool looksUp = false;
+  for (llvm::BasicBlock *block : loop.blocks())
+    for (llvm::Instruction &instruction : *block) {
+      const llvm::Value *pointer =
+          llvm::getLoadStorePointerOperand(&instruction);
+      if (!pointer && instruction.getOpcode() != llvm::Instruction::Add &&
+          !llvm::isa<llvm::PHINode, llvm::CastInst, llvm::GetElementPtrInst,
+                     llvm::ICmpInst, llvm::BranchInst>(instruction))
+        return false;
+      auto *address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(pointer);
+      if (!address || !loop.contains(address))
+        continue;
+      for (const llvm::Value *index : address->indices()) {
+        while (auto *cast = llvm::dyn_cast<llvm::CastInst>(index))
+          index = cast->getOperand(0);
+        looksUp |= llvm::isa<llvm::LoadInst>(index);
+      }
+    }
+  return looksUp;
+}
+
 bool meshloom::makeVectorLoops(llvm::Function &function, llvm::LoopInfo &loops,
                                const llvm::TargetTransformInfo &target) {
   bool isLeft = false;
@@ -458,6 +482,11 @@ bool meshloom::makeVectorLoops(llvm::Function &function, llvm::LoopInfo &loops,
     isLeft |= verdict == Verdict::Unknown;
     if (verdict == Verdict::Vectors)
       vectorLoop.rewrite();
+    // LLVM would load vectors of indices, and take each index out again.
+    if (verdict == Verdict::Unknown && onlyLooksUp(*loop)) {
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.width", 1);
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.interleave.count", 4);
+    }
   }
   return isLeft;
 }

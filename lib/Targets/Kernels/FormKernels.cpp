@@ -19,6 +19,7 @@
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
 #include "SplitReductions.h"
+#include "WrappedIndices.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
@@ -481,6 +482,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
         formRowCalls(*block);
       if (policy.wholeLoops)
         formLoopCalls(*block);
+      if (!policy.picksElements && block == &func.getBody().front())
+        wrapIndicesInCalls(*block);
       overwriteDeadInputs(*block);
     }
   }

@@ -163,5 +163,24 @@ TEST_F(VectorLoopsTest, StridedLoopIsLeft) {
   EXPECT_EQ(vectors(llvm::Instruction::FMul), 0);
 }
 
+/// Elements of a table are looked up one by one, four in an iteration.
+TEST_F(VectorLoopsTest, LookupsStayNumbers) {
+  makeLoop([&](Value *index, Value *) -> Value * {
+    Value *number = b.CreateLoad(
+        b.getInt8Ty(), b.CreateGEP(b.getInt8Ty(), function->getArg(0), index));
+    b.CreateStore(load(b.CreateZExt(number, b.getInt64Ty())),
+                  element(1, index));
+    return nullptr;
+  });
+  EXPECT_TRUE(run());
+  llvm::DominatorTree dominators(*function);
+  llvm::LoopInfo loops(dominators);
+  llvm::Loop *loop = loops.getLoopsInPreorder().front();
+  EXPECT_EQ(
+      llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.vectorize.width"), 1);
+  EXPECT_EQ(
+      llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.interleave.count"), 4);
+}
+
 } // namespace
 } // namespace meshloom

@@ -589,6 +589,39 @@ bool cpu::cutInto(const StepGraph &graph, Phase &phase, int64_t chunks,
   return true;
 }
 
+namespace {
+/// The same of one access of an item that is cut along a loop.
+double contendedLines(const StepGraph &graph, const Item &item,
+                      const Access &access, int64_t workers) {
+  constexpr int64_t line = 64, page = 4096, linesAtBorder = 4;
+  const Work &work = graph.works[item.work];
+  const GraphBuffer &buffer = graph.buffers[writtenBuffer(access)];
+  int64_t rowBytes = byteWidth(buffer.type) * work.extents[item.loop];
+  size_t d = access.dims.size();
+  while (d > 0 && !access.dims[d - 1].dependsOn(item.loop))
+    rowBytes *= buffer.shape[--d];
+  int64_t rows = 1;
+  for (size_t outer = 0; outer + 1 < d; ++outer)
+    for (auto [loop, coefficient] : access.dims[outer].terms)
+      rows *= work.extents[loop];
+  if (rows == 1 || rowBytes >= page * workers)
+    return 0;
+  return double(rows * std::min((rowBytes + line - 1) / line,
+                                linesAtBorder * (workers - 1)));
+}
+} // namespace
+
+double cpu::contendedLines(const StepGraph &graph, const Phase &phase,
+                           int64_t workers) {
+  double lines = 0;
+  for (const Item &item : phase.items)
+    if (item.cut == Item::Cut::Loop && item.second < 0)
+      for (const Access &access : graph.works[item.work].accesses)
+        if (access.writes)
+          lines += ::contendedLines(graph, item, access, workers);
+  return lines;
+}
+
 bool cpu::countsMatrices(const StepGraph &graph, const Program &program,
                          const Phase &phase) {
   bool multiplies = false;

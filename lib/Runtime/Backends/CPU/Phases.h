@@ -65,6 +65,12 @@ Schedule scheduleInOrder(const plan::StepGraph &graph, int64_t chunks,
 bool cutInto(const plan::StepGraph &graph, Phase &phase, int64_t chunks,
              int64_t workers);
 
+/// Lines of memory (64 bytes) that workers take from each other in the phase:
+/// where rows shorter than a page are cut, processors read ahead into what the
+/// next worker writes.
+double contendedLines(const plan::StepGraph &graph, const Phase &phase,
+                      int64_t workers);
+
 /// Returns whether a phase has products, and none of them is a smaller matrix
 /// in more chunks: all of it is cut along loops, which count matrices in the
 /// products.

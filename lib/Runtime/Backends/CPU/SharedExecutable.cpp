@@ -35,6 +35,8 @@ constexpr double WORTH_A_WORKER = 3'000;
 constexpr double CHEAP_SHARE = 50'000;
 /// Programs cheaper than this (nanoseconds) are not worth a second worker.
 constexpr double SERIAL_PROGRAM = 15'000;
+/// Nanoseconds that a worker waits for a line of memory that another one took.
+constexpr double CONTENDED_LINE = 20;
 /// Bytes to copy that are worth a worker.
 constexpr int64_t COPIED_BY_A_WORKER = 1 << 15;
 /// Bytes of intermediate values in a worker's second-level cache.
@@ -133,7 +135,9 @@ private:
   /// that costs their products nothing.
   void cutFiner(Schedule &schedule, int64_t workers);
   /// Cuts phases into fewer chunks: those that few workers share, and, to one a
-  /// worker at least, those whose products are more efficient so.
+  /// worker at least, those whose products are more efficient so. Where workers
+  /// would wait longer for each other's lines of memory than they work, one has
+  /// the phase.
   void cutCoarser(Schedule &schedule, int64_t workers) const;
   void runPhase(const ReadyPhase &phase, Run &run);
   /// Runs the next chunk that a worker takes in a phase: of its own, then of
@@ -289,6 +293,9 @@ void SharedExecutable::cutCoarser(Schedule &schedule, int64_t workers) const {
     if (cost <= phase.cost * 3 / 4 &&
         phase.cost > CHEAP_SHARE * double(sharing))
       most = chunksOfSharing;
+    if (contendedLines(graph, phase, sharing) * CONTENDED_LINE >
+        phase.cost * double(sharing - 1))
+      most = 1;
     if (most < phase.chunks)
       cutInto(graph, phase, most, workers);
   }

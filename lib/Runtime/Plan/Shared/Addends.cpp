@@ -242,7 +242,10 @@ bool plan::hasShortWindows(const Program &program, const KernelStep &scatter) {
   auto elements = [&](size_t input) {
     return elementCount(program.buffers[scatter.inputs[input].buffer].shape);
   };
-  constexpr int64_t fewIndices = 64; // elements of the result for each
+  // Elements of the result for each index; the copy of a large result is worth
+  // sharing itself.
+  constexpr int64_t largeResult = 1 << 19;
+  const int64_t fewIndices = elements(0) < largeResult ? 64 : 4;
   const size_t indices = scatter.outputs.size();
   return elements(indices + 1) < SHORT_ROW * elements(indices) &&
          elements(0) < fewIndices * elements(indices);
