@@ -8,6 +8,9 @@
 #include "meshloom/Runtime/HappensBefore.h"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <tbb/parallel_for.h>
 #include <thread>
 
@@ -160,6 +163,113 @@ Program custom(std::string name, std::string config) {
       {{to, byLoops({0, 1})}}, customOptions(name, config)));
   b.result(to);
   return b.program;
+}
+
+const Shape reducedShape = {6, 67, 3, 40};
+
+/// result = the reduction of an array, dim 0 of which is cut over x, along the
+/// dims whose bits are set in `reduced`.
+Program reduction(ReduceKind kind, unsigned reduced) {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout::DimAxes axes;
+  std::vector<Partial> partial;
+  if (reduced & 1)
+    partial.emplace_back(0, kind);
+  std::vector<Loop> loops;
+  Operand from{0, {}}, to{0, {}};
+  Shape result;
+  for (unsigned d = 0; d < 4; ++d) {
+    const bool isReduced = reduced >> d & 1;
+    std::vector<unsigned> over;
+    if (d == 0)
+      over.push_back(0);
+    loops.push_back({reducedShape[d], isReduced, over});
+    from.dims.push_back({0, {{d, 1}}});
+    if (isReduced)
+      continue;
+    to.dims.push_back({0, {{d, 1}}});
+    result.push_back(reducedShape[d]);
+    axes.push_back(over);
+  }
+  ProgramBuilder b(mesh);
+  from.buffer = b.argument(reducedShape, *Layout::get(mesh, {{0}, {}, {}, {}}));
+  to.buffer = b.buffer(result, *Layout::get(mesh, axes, partial));
+  b.program.steps.push_back(
+      call("reduce", loops, {from}, {to}, {{"kind", std::string(name(kind))}}));
+  unsigned whole = to.buffer;
+  if (reduced & 1) {
+    whole = b.buffer(result, Layout::replicated(mesh, unsigned(result.size())));
+    b.collective(CollectiveKind::AllReduce, {0}, {{to.buffer, whole}}, kind);
+  }
+  b.result(whole);
+  return b.program;
+}
+
+/// The same of `values`, element by element.
+std::vector<float> reference(ReduceKind kind, unsigned reduced,
+                             const std::vector<float> &values) {
+  std::map<int64_t, float> results;
+  for (int64_t i = 0; i < std::ssize(values); ++i) {
+    const float value = values[size_t(i)];
+    int64_t place = 0, elements = elementCount(reducedShape);
+    for (unsigned d = 0; d < 4; ++d) {
+      elements /= reducedShape[d];
+      if (!(reduced >> d & 1))
+        place = place * reducedShape[d] + i / elements % reducedShape[d];
+    }
+    float &result =
+        results.try_emplace(place, kind == ReduceKind::Sum ? 0 : value)
+            .first->second;
+    result = kind == ReduceKind::Sum   ? result + value
+             : kind == ReduceKind::Max ? std::max(result, value)
+                                       : std::min(result, value);
+  }
+  std::vector<float> list;
+  for (auto [place, result] : results)
+    list.push_back(result);
+  return list;
+}
+
+// Whatever dims are reduced, and however the work is cut.
+TEST(LibraryTest, ReductionsAlongAllDims) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < elementCount(reducedShape); ++i)
+    values.push_back(float(i * 7919 % 201 - 100));
+  for (CPUOptions options : allClients(2))
+    for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min})
+      for (unsigned reduced = 1; reduced < 16; ++reduced) {
+        auto client = makeClient(options);
+        Program program = reduction(kind, reduced);
+        ASSERT_TRUE(program.verify()) << program.verify().error().message();
+        auto results =
+            runProgram(client, program,
+                       {fromFloats(client, reducedShape,
+                                   program.buffers[0].layout, values)});
+        ASSERT_EQ(results.size(), 1u);
+        EXPECT_EQ(floats(results[0].toHost()), reference(kind, reduced, values))
+            << "dims " << reduced << ", " << name(kind);
+      }
+}
+
+// A maximum is nan where a term is, and only there.
+TEST(LibraryTest, MaximumOfNanAndInfinities) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values(size_t(elementCount(reducedShape)), 1);
+  values[5] = std::numeric_limits<float>::quiet_NaN();
+  values[40] = -infinity;
+  values[79] = infinity;
+  auto client = makeClient({.devices = 2});
+  for (unsigned reduced : {8U, 14U}) {
+    Program program = reduction(ReduceKind::Max, reduced);
+    auto results = runProgram(
+        client, program,
+        {fromFloats(client, reducedShape, program.buffers[0].layout, values)});
+    ASSERT_EQ(results.size(), 1u);
+    const std::vector<float> found = floats(results[0].toHost());
+    EXPECT_TRUE(std::isnan(found[0]));
+    EXPECT_EQ(found[1], reduced == 8 ? infinity : 1);
+    EXPECT_EQ(found[2], 1);
+  }
 }
 
 // A running reduction of floats combines no bits.

@@ -79,9 +79,11 @@ template <ReduceKind kind, typename T> inline T combined(T a, T b) {
     else
       return T(a * b);
   } else if constexpr (kind == ReduceKind::Min) {
-    return a < b || a != a ? a : b;
+    const T smaller = a < b ? a : b;
+    return a != a ? a : smaller;
   } else if constexpr (kind == ReduceKind::Max) {
-    return a > b || a != a ? a : b;
+    const T larger = a > b ? a : b;
+    return a != a ? a : larger;
   } else if constexpr (kind == ReduceKind::And) {
     return T(a & b);
   } else {

@@ -22,8 +22,8 @@ namespace {
 /// Tells the runtime that loads the code which format the code has.
 constexpr const char *codeFormat = "x86-64-elf";
 
-/// The runtime's library does products of floats, and large ones of f64, i32
-/// and complex numbers; all else is compiled.
+/// The runtime's library does products of floats, large ones of f64, i32 and
+/// complex numbers, and plain reductions; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {

@@ -5,6 +5,7 @@
 #include "Jit.h"
 
 #include "KernelCache.h"
+#include "ObjectParts.h"
 
 #include "meshloom/Core/Timing.h"
 
@@ -108,11 +109,16 @@ Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
     return processLoader.error();
   auto unit = std::make_shared<Unit>(**processLoader);
   for (const KernelObject &object : objects) {
-    auto bytes = llvm::MemoryBuffer::getMemBuffer(
-        *object, "kernel.o", /*RequiresNullTerminator=*/false);
-    if (llvm::Error error =
-            unit->loader.objects.add(unit->code, std::move(bytes)))
-      return asError(std::move(error));
+    auto files = objectFilesOf(*object);
+    if (!files)
+      return files.error();
+    for (StringRef file : *files) {
+      auto bytes = llvm::MemoryBuffer::getMemBuffer(
+          file, "kernel.o", /*RequiresNullTerminator=*/false);
+      if (llvm::Error error =
+              unit->loader.objects.add(unit->code, std::move(bytes)))
+        return asError(std::move(error));
+    }
   }
   return unit;
 }

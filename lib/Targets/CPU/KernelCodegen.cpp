@@ -6,6 +6,7 @@
 
 #include "CodeGenerator.h"
 #include "KernelToLLVM.h"
+#include "ObjectParts.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Core/AvailableCores.h"
 #include "meshloom/Core/Timing.h"
@@ -13,6 +14,7 @@
 #include "meshloom/Targets/Kernels/KernelLowering.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -68,30 +70,60 @@ static LoopKind loopKindOf(spmd::KernelOp kernel) {
                                                              : LoopKind::Plain;
 }
 
-/// `item` in LLVM IR.
-static Result<KernelModule> translate(const KernelToCompile &item,
-                                      const KernelLowering &lowering) {
+/// Moves the function `symbol`, and those that only it calls, whose names begin
+/// with its own, to a module of their own. Null: `code` has none.
+static OwningOpRef<ModuleOp> splitOff(ModuleOp code,
+                                      const std::string &symbol) {
+  using mlir::LLVM::LLVMFuncOp;
+  if (!code.lookupSymbol<LLVMFuncOp>(symbol))
+    return {};
+  OwningOpRef<ModuleOp> part = code.clone();
+  auto isPart = [&](LLVMFuncOp function) {
+    return function.getName().starts_with(symbol);
+  };
+  for (auto function : llvm::make_early_inc_range(part->getOps<LLVMFuncOp>()))
+    if (!function.isExternal() && !isPart(function))
+      function.erase();
+  for (auto function : llvm::make_early_inc_range(code.getOps<LLVMFuncOp>()))
+    if (function.getName() == symbol) {
+      function.getBody().dropAllReferences();
+      function.getBody().getBlocks().clear();
+    } else if (isPart(function)) {
+      function.erase();
+    }
+  return part;
+}
+
+/// `item` in LLVM IR: one module, or two that threads compile side by side.
+static Result<std::vector<KernelModule>>
+translate(const KernelToCompile &item, const KernelLowering &lowering) {
   OwningOpRef<ModuleOp> code =
       ModuleOp::create(mlir::UnknownLoc::get(item.kernel->getContext()));
-  KernelModule kernelModule{!isDeterministic(item.kernel), hasF16(item.kernel),
-                            LoopKind::Plain,
-                            std::make_unique<llvm::LLVMContext>(), nullptr};
-  kernelModule.context->setDiagnosticHandler(std::make_unique<Silent>());
+  LoopKind loops = LoopKind::Whole;
   if (auto loop = dyn_cast<spmd::LibraryCallOp>(item.kernel)) {
     emitLoopCall(loop, item.symbol, *code);
-    kernelModule.loops = LoopKind::Whole;
   } else {
     auto kernel = cast<spmd::KernelOp>(item.kernel);
     emitKernel(kernel, item.symbol, *code);
-    kernelModule.loops = loopKindOf(kernel);
+    loops = loopKindOf(kernel);
   }
   if (failed(lowering.lower(*code)))
     return Error("a kernel did not lower to LLVM");
-  kernelModule.module =
-      mlir::translateModuleToLLVMIR(*code, *kernelModule.context, "kernels");
-  if (!kernelModule.module)
-    return Error("a kernel did not translate to LLVM IR");
-  return kernelModule;
+  const OwningOpRef<ModuleOp> exact = splitOff(*code, exactSymbol(item.symbol));
+  std::vector<KernelModule> modules;
+  for (ModuleOp part : {exact.get(), code.get()}) {
+    if (!part)
+      continue;
+    KernelModule module{!isDeterministic(item.kernel), hasF16(item.kernel),
+                        loops, std::make_unique<llvm::LLVMContext>(), nullptr};
+    module.context->setDiagnosticHandler(std::make_unique<Silent>());
+    module.module =
+        mlir::translateModuleToLLVMIR(part, *module.context, "kernels");
+    if (!module.module)
+      return Error("a kernel did not translate to LLVM IR");
+    modules.push_back(std::move(module));
+  }
+  return modules;
 }
 
 /// Large bodies first, so that no thread is left with one in the end.
@@ -120,9 +152,13 @@ largestFirst(ArrayRef<KernelToCompile> kernels) {
 /// when no kernel waits and no thread lowers.
 struct KernelCompiler::Work {
   struct Kernel {
-    KernelModule module;
-    bool done = false;
-    std::string object;
+    std::vector<KernelModule> modules;
+    std::vector<std::string> objects; ///< of the modules
+    size_t remaining = 0;             ///< modules without an object
+  };
+  struct Part {
+    Kernel *kernel;
+    size_t index;
   };
 
   const CodegenMode mode;
@@ -131,7 +167,7 @@ struct KernelCompiler::Work {
   std::condition_variable changed;
   std::unordered_map<std::string, Kernel> kernels; ///< by symbol
   std::set<const Kernel *> wanted;                 ///< where `finishing`
-  std::deque<Kernel *> waiting;
+  std::deque<Part> waiting;
   unsigned lowering = 0; ///< threads that bring kernels
   unsigned busy = 0;     ///< helpers that compile a kernel
   bool finishing = false;
@@ -190,7 +226,7 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
         continue;
       kernel = &entry->second;
     }
-    auto module = [&]() -> Result<KernelModule> {
+    auto modules = [&]() -> Result<std::vector<KernelModule>> {
       // `finish` waits for who has begun with a kernel.
       try {
         return translate(item, lowering);
@@ -201,16 +237,20 @@ void KernelCompiler::Work::lower(ArrayRef<KernelToCompile> brought, bool last) {
     }();
     std::lock_guard lock(mutex);
     const bool isWanted = last || wanted.contains(kernel);
-    if (!module && isWanted && problem.empty())
-      problem = module.error().message();
-    if (!module || (finishing && !isWanted)) {
+    if (!modules && isWanted && problem.empty())
+      problem = modules.error().message();
+    if (!modules || (finishing && !isWanted)) {
       kernels.erase(item.symbol);
       return changed.notify_all();
     }
-    kernel->module = std::move(*module);
-    waiting.push_back(kernel);
-    if (needsHelp())
-      startHelper();
+    kernel->modules = std::move(*modules);
+    kernel->remaining = kernel->modules.size();
+    kernel->objects.resize(kernel->remaining);
+    for (size_t part = 0; part < kernel->remaining; ++part) {
+      waiting.push_back({kernel, part});
+      if (needsHelp())
+        startHelper();
+    }
     changed.notify_all();
   }
 }
@@ -254,18 +294,18 @@ void KernelCompiler::Work::run(const char *name) {
       lock.lock();
       continue;
     }
-    Kernel *kernel = waiting.front();
+    const auto [kernel, part] = waiting.front();
     waiting.pop_front();
     busy += isHelper;
     lock.unlock();
     beginTime();
     {
-      KernelModule module = std::move(kernel->module);
-      kernel->object = generator->run(module);
+      const KernelModule module = std::move(kernel->modules[part]);
+      kernel->objects[part] = generator->run(module);
     }
     lock.lock();
     busy -= isHelper;
-    kernel->done = true;
+    --kernel->remaining;
     changed.notify_all();
   }
 }
@@ -314,8 +354,8 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
       if (auto entry = work->kernels.find(item.symbol);
           entry != work->kernels.end())
         work->wanted.insert(&entry->second);
-    std::erase_if(work->waiting, [&](const Work::Kernel *kernel) {
-      return !work->wanted.contains(kernel);
+    std::erase_if(work->waiting, [&](const Work::Part &part) {
+      return !work->wanted.contains(part.kernel);
     });
     if (work->helpers.empty())
       work->startHelper();
@@ -329,11 +369,14 @@ KernelCompiler::finish(ArrayRef<KernelToCompile> kernels) {
       if (!work->problem.empty())
         return true;
       kernel = &work->kernels.at(item.symbol);
-      return kernel->done;
+      return !kernel->modules.empty() && kernel->remaining == 0;
     });
     if (!work->problem.empty())
       return Error(work->problem);
-    objects.push_back(std::move(kernel->object));
+    auto joined = joinObjects(kernel->objects);
+    if (!joined)
+      return joined.error();
+    objects.push_back(std::move(*joined));
   }
   return objects;
 }

@@ -67,6 +67,10 @@ LoopOrder meshloom::functionLoopOrder(KernelOp kernel) {
   return order;
 }
 
+std::string meshloom::exactSymbol(StringRef symbol) {
+  return (symbol + "_exact").str();
+}
+
 void KernelEmitter::emit(StringRef symbol) {
   order = functionLoopOrder(kernel);
   const bool periodic = isPeriodic();
@@ -77,7 +81,9 @@ void KernelEmitter::emit(StringRef symbol) {
   if (periodic) {
     notes = false;
     exact = true;
-    functions.exact = emitInner((symbol + "_exact").str());
+    functions.exact = emitInner(exactSymbol(symbol));
+    functions.exact.setLinkage(LLVM::Linkage::External);
+    functions.exact.setVisibility_(LLVM::Visibility::Hidden);
     exact = false;
   }
   if (periodic && overwrites) {

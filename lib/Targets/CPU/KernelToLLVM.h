@@ -13,6 +13,11 @@ namespace meshloom {
 /// takes longer, and up to five times as long to compile.
 LoopOrder functionLoopOrder(spmd::KernelOp kernel);
 
+/// Returns the name of the function of a kernel `symbol` that is right for huge
+/// arguments, too. It takes long to compile, so that it can be in an object
+/// file of its own.
+std::string exactSymbol(StringRef symbol);
+
 /// Appends the code of `kernel`, as function `symbol`, to `module`. The code
 /// still has scf, arith and math ops: KernelLowering removes them.
 void emitKernel(spmd::KernelOp kernel, StringRef symbol, ModuleOp module);

@@ -4,6 +4,7 @@
 #include "SharedObject.h"
 
 #include "KernelCache.h"
+#include "ObjectParts.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -59,11 +60,18 @@ meshloom::linkKernels(ArrayRef<KernelToCompile> kernels,
                                      "--hash-style=gnu",
                                      "--build-id=none",
                                      "-soname=meshloom-kernels.so"};
-  for (auto [i, object] : llvm::enumerate(*objects)) {
+  std::vector<StringRef> files;
+  for (const KernelObject &object : *objects) {
+    auto parts = objectFilesOf(*object);
+    if (!parts)
+      return parts.error();
+    llvm::append_range(files, *parts);
+  }
+  for (auto [i, file] : llvm::enumerate(files)) {
     std::string path = inFolder("kernels" + Twine(i) + ".o");
     std::error_code code;
     llvm::raw_fd_ostream os(path, code);
-    os << *object;
+    os << file;
     os.close();
     if (code || os.has_error())
       return Error("writing " + path +

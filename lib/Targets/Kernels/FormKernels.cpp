@@ -15,6 +15,7 @@
 #include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
+#include "ReductionCalls.h"
 #include "RowCalls.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
@@ -486,6 +487,10 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
         wrapIndicesInCalls(*block);
       overwriteDeadInputs(*block);
     }
+    // Code of loops that are compiled whole calls no library.
+    if (policy.callsReductions)
+      for (Block *block : runBlocks(func))
+        callReductions(*block);
   }
 
   KernelPolicy policy;

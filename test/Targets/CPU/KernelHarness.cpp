@@ -3,7 +3,7 @@
 #include "KernelHarness.h"
 
 #include "meshloom/Core/DType.h"
-#include "meshloom/Runtime/KernelFunction.h"
+#include "meshloom/Runtime/Library/HostCall.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -79,10 +79,13 @@ void KernelHarness::call(const KernelStep &kernel,
     addresses.push_back(static_cast<char *>(arrays[k].data) + offset * width);
     strides.insert(strides.end(), stride.begin(), stride.end());
   }
-  auto function = compiled.code().symbols->lookup(kernel.symbol);
+  const Step step(kernel);
+  auto function = library::HostCall::make(compiled.program(), step,
+                                          compiled.code().symbols.get());
   ASSERT_TRUE(bool(function)) << function.error().message();
-  asKernel (*function)(addresses.data(), strides.data(), origin.data(),
-                       extents.data());
+  const Status done = function->run(addresses.data(), strides.data(),
+                                    origin.data(), extents.data());
+  ASSERT_TRUE(bool(done)) << done.error().message();
 }
 
 void KernelHarness::call(const std::vector<Array> &arrays,

@@ -48,6 +48,8 @@ struct LibraryProperties {
   /// are not small. The results of parts of the reduction loops add up to the
   /// result.
   bool isProduct = false;
+  /// The results of parts of the reduction loops combine by the option "kind".
+  bool isReduction = false;
   /// Calls update the elements of their first inputs, one for each output, that
   /// the next input has the indices of. Each part of an output reads all
   /// indices.

@@ -222,7 +222,7 @@ plan::combineOf(const Program &program, const KernelStep &step, size_t output) {
   // A narrow sum is kept wider than the result, which each part would round.
   const DType type = program.buffers[step.outputs[output].buffer].type;
   const bool isNarrow = type == DType::BF16 || type == DType::F16;
-  if (isScatter(step)) {
+  if (isScatter(step) || library::propertiesOf(step.library).isReduction) {
     const auto option = step.options.find("kind");
     if (option == step.options.end() || type == DType::I1)
       return std::nullopt;
@@ -384,7 +384,9 @@ std::optional<unsigned> loopToCut(const Program &program, const Step &step,
       widest = std::max(widest, loops[l].extent / goodChunk(step, l));
   }
   if (auto *kernel = std::get_if<KernelStep>(&step);
-      kernel && kernel->library.empty() && numCut == 1)
+      kernel && numCut == 1 &&
+      (kernel->library.empty() ||
+       library::propertiesOf(kernel->library).isReduction))
     cut = int(withWholeRows(step, loops, unsigned(cut), chunks));
   bool simple = numCut == 1 && widest < chunks &&
                 iterations >= SMALL_REDUCTION && chunks > 1 &&
