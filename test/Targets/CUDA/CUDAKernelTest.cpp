@@ -382,8 +382,10 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
                               return instruction.op == ptx::Op::BarSync;
                             });
     if (hasBarriers && shape->blocks(racing.size()) > 0) {
-      ++counts.withBarriers;
-      EXPECT_FALSE(racing.runAsPtx(*broken, *shape, seed))
+      const bool races = !racing.runAsPtx(*broken, *shape, seed);
+      counts.withBarriers += races;
+      // Between two kernels of rows there is one, also where none is needed.
+      EXPECT_TRUE(races || !symbol)
           << name << " runs without its barriers, " << step.note.location;
     }
   });
