@@ -51,15 +51,17 @@ static constexpr unsigned warp = 32;
 /// Returns how many threads share the terms of a result.
 static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
   // Kernels that differ in extents alone have the same code (KernelSymbol.h),
-  // so only reductionBits decides. Few terms are one thread's; up to 256 along
-  // memory a warp's, up to 4,096 two warps', and more a block's.
-  constexpr unsigned someBits = 8, manyBits = 12;
+  // so only reductionBits decides. Few terms are one thread's, or those of
+  // eight in a large kernel; up to 256 along memory a warp's, up to 4,096 two
+  // warps', and more a block's.
+  constexpr unsigned fewLanes = 8, someBits = 8, manyBits = 12;
   // Where neighbouring results are neighbours in memory, a warp reads so many
   // of them at once, and so many warps share the terms.
   constexpr unsigned rowGroups = 8;
   const unsigned bits = reductionBits(kernel);
+  const bool isAlongMemory = order.vectorIsReduction && !order.deterministic;
   if (bits == 0)
-    return 1;
+    return isAlongMemory && isLarge(kernel) ? fewLanes : 1;
   if (order.deterministic)
     return warp;
   if (!order.vectorIsReduction)
@@ -125,11 +127,11 @@ private:
   void emitReduction(Value result, Value inside);
   /// The states of a result's threads together, which its first thread has.
   SmallVector<Value> mergeThreads(SmallVector<Value> states);
-  /// Returns whether a result has whole warps.
-  bool hasWarps() const { return termsInner && terms > 1; }
+  /// Returns how many neighbours of a warp share a result.
+  unsigned neighbours() const { return termsInner ? std::min(terms, warp) : 1; }
   /// Returns how many states of a result go through shared memory, one of each
-  /// of its warps or threads.
-  unsigned parts() const { return hasWarps() ? terms / warp : terms; }
+  /// such group of threads.
+  unsigned parts() const { return terms / neighbours(); }
   /// Every `stride`-th state in shared memory together, from `first` on.
   SmallVector<Value> mergeShared(unsigned first, unsigned stride);
   /// Memory of the block for the states that go through it; the addresses are
@@ -397,13 +399,12 @@ void ThreadEmitter::emitReduction(Value result, Value inside) {
 }
 
 SmallVector<Value> ThreadEmitter::mergeThreads(SmallVector<Value> states) {
-  if (hasWarps())
-    for (unsigned distance = warp / 2; distance > 0; distance /= 2) {
-      SmallVector<Value> others;
-      for (Value state : states)
-        others.push_back(ofThreadBehind(state, distance));
-      states = merge(states, others);
-    }
+  for (unsigned distance = neighbours() / 2; distance > 0; distance /= 2) {
+    SmallVector<Value> others;
+    for (Value state : states)
+      others.push_back(ofThreadBehind(state, distance));
+    states = merge(states, others);
+  }
   if (shared.empty())
     return states;
   storeShared(states);
@@ -420,7 +421,7 @@ SmallVector<Value> ThreadEmitter::mergeThreads(SmallVector<Value> states) {
 
 SmallVector<Value> ThreadEmitter::mergeShared(unsigned first, unsigned stride) {
   if (stride == parts())
-    return loadShared(constant(first * (hasWarps() ? 1 : results)));
+    return loadShared(constant(first * (termsInner ? 1 : results)));
   const SmallVector<Value> states = mergeShared(first, 2 * stride);
   return merge(states, mergeShared(first + stride, 2 * stride));
 }
@@ -429,13 +430,12 @@ void ThreadEmitter::makeShared(StringRef symbol) {
   for (auto &reducer : reducers)
     if (reducer)
       stateTypes.append(reducer->stateTypes());
-  const unsigned threads = hasWarps() ? warp : 1; // that have one state
-  Value place =
-      b.create<arith::ShRUIOp>(loc, thread, constant(llvm::Log2_32(threads)));
+  Value place = b.create<arith::ShRUIOp>(loc, thread,
+                                         constant(llvm::Log2_32(neighbours())));
   for (auto [i, type] : llvm::enumerate(stateTypes)) {
-    Value base =
-        makeSharedArray(b, loc, module, storageType(type),
-                        blockThreads / threads, symbol + "_shared" + Twine(i));
+    Value base = makeSharedArray(b, loc, module, storageType(type),
+                                 blockThreads / neighbours(),
+                                 symbol + "_shared" + Twine(i));
     shared.push_back(element(base, storageType(type), place));
   }
 }
@@ -448,11 +448,12 @@ SmallVector<Value> ThreadEmitter::loadShared(Value offset) {
   return states;
 }
 
-/// One thread of each warp stores what the warp has.
+/// One thread of each group of neighbours stores what they have.
 void ThreadEmitter::storeShared(ValueRange states) {
   OpBuilder::InsertionGuard guard(b);
-  if (hasWarps()) {
-    Value lane = b.create<arith::AndIOp>(loc, thread, constant(warp - 1));
+  if (neighbours() > 1) {
+    Value lane =
+        b.create<arith::AndIOp>(loc, thread, constant(neighbours() - 1));
     auto first = b.create<scf::IfOp>(
         loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lane, zero),
         /*withElse=*/false);
