@@ -4,6 +4,8 @@
 // program, and one more result says for each matrix whether there is an error.
 // The host's results have nans there, and say that there is none. solver_lu has
 // one more operand, the numbers of the rows, and counts pivots from 1.
+// solver_small_lu is the same, but nobody reads the rows' new order.
+// solver_small_svd has the vectors on the right, and not their adjoint matrix.
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 
@@ -18,8 +20,9 @@ constexpr std::string_view prefix = "solver_";
 class SolverRoutine : public LibraryRoutine {
 public:
   SolverRoutine(std::unique_ptr<LibraryRoutine> routine, size_t batchRank,
-                bool isLu)
-      : routine(std::move(routine)), batchRank(batchRank), isLu(isLu) {}
+                std::string_view function)
+      : routine(std::move(routine)), batchRank(batchRank),
+        isLu(function.ends_with("lu")), isSmallSvd(function == "small_svd") {}
 
   Status run(const LibraryArguments &arguments) const override {
     LibraryArguments transposed = arguments;
@@ -33,6 +36,8 @@ public:
           for (Shape *shape :
                {&operand.offset, &operand.extent, &operand.strides})
             std::swap((*shape)[batchRank], (*shape)[batchRank + 1]);
+    if (isSmallSvd)
+      transposed.outputs[2] = arguments.outputs[2];
     forEachNumber(errors, [](int32_t &error) { error = 0; });
     const Status done = routine->run(transposed);
     if (isLu && done)
@@ -52,10 +57,18 @@ private:
 
   const std::unique_ptr<LibraryRoutine> routine;
   const size_t batchRank;
-  const bool isLu;
+  const bool isLu, isSmallSvd;
 };
 
 } // namespace
+
+/// Returns the function of the host for matrices of any size.
+static std::string_view ofAnySize(std::string_view function) {
+  constexpr std::string_view small = "small_";
+  if (function.starts_with(small))
+    function.remove_prefix(small.size());
+  return function;
+}
 
 static RoutineOrError makeSolver(const LibraryStep &step) {
   if (step.inputs.empty() || step.outputs.empty() ||
@@ -67,8 +80,7 @@ static RoutineOrError makeSolver(const LibraryStep &step) {
   decomposition.outputs.pop_back();
   const std::string_view function =
       std::string_view(step.step.library).substr(prefix.size());
-  const bool isLu = function == "lu";
-  if (isLu) {
+  if (function.ends_with("lu")) {
     if (step.inputs.size() != 2 || step.outputs.size() != 4)
       return Error("its operands do not fit");
     decomposition.inputs.pop_back();
@@ -82,11 +94,12 @@ static RoutineOrError makeSolver(const LibraryStep &step) {
         std::swap(matrices.back().shape[batchRank],
                   matrices.back().shape[batchRank + 1]);
       }
-  RoutineOrError routine = findLibraryFunction(function)->make(decomposition);
+  RoutineOrError routine =
+      findLibraryFunction(ofAnySize(function))->make(decomposition);
   if (!routine)
     return routine.error();
-  return routineOf(
-      std::make_unique<SolverRoutine>(std::move(*routine), batchRank, isLu));
+  return routineOf(std::make_unique<SolverRoutine>(std::move(*routine),
+                                                   batchRank, function));
 }
 
 namespace meshloom::library {
@@ -97,7 +110,9 @@ LibraryRows functionsOfSolverCalls() {
       {"solver_geqrf", makeSolver},
       {"solver_householder_product", makeSolver},
       {"solver_eigh", makeSolver},
-      {"solver_svd", makeSolver}};
+      {"solver_svd", makeSolver},
+      {"solver_small_lu", makeSolver},
+      {"solver_small_svd", makeSolver}};
   return rows;
 }
 } // namespace meshloom::library

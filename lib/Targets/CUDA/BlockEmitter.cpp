@@ -5,6 +5,7 @@
 #include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -59,6 +60,51 @@ Value meshloom::makeSharedArray(OpBuilder &b, Location loc, ModuleOp module,
 
 void BlockEmitter::barrier() {
   b.create<NVVM::Barrier0Op>(loc);
+}
+
+/// Threads exchange 32 bits at a time.
+Value BlockEmitter::ofThreadBehind(Value value, unsigned distance) {
+  if (auto complex = dyn_cast<mlir::ComplexType>(value.getType())) {
+    Value real = b.create<mlir::complex::ReOp>(loc, value),
+          imaginary = b.create<mlir::complex::ImOp>(loc, value);
+    return b.create<mlir::complex::CreateOp>(
+        loc, complex, ofThreadBehind(real, distance),
+        ofThreadBehind(imaginary, distance));
+  }
+  const Type i32 = b.getI32Type();
+  auto exchanged = [&](Value word) -> Value {
+    constexpr int64_t wholeWarp = -1, lastLane = 31;
+    auto number = [&](int64_t value) {
+      return b.create<arith::ConstantIntOp>(loc, value, 32);
+    };
+    return b.create<NVVM::ShflOp>(loc, i32, number(wholeWarp), word,
+                                  number(distance), number(lastLane),
+                                  NVVM::ShflKind::down, mlir::UnitAttr());
+  };
+  Value bits = toStorage(value);
+  const Type stored = bits.getType();
+  const unsigned width = stored.getIntOrFloatBitWidth();
+  const Type integer = b.getIntegerType(width);
+  if (stored != integer)
+    bits = b.create<arith::BitcastOp>(loc, integer, bits);
+  if (width == 64) {
+    Value half = b.create<arith::ConstantIntOp>(loc, 32, 64);
+    auto exchangedHalf = [&](Value word) -> Value {
+      return b.create<arith::ExtUIOp>(
+          loc, integer, exchanged(b.create<arith::TruncIOp>(loc, i32, word)));
+    };
+    Value high = exchangedHalf(b.create<arith::ShRUIOp>(loc, bits, half));
+    bits = b.create<arith::OrIOp>(loc, exchangedHalf(bits),
+                                  b.create<arith::ShLIOp>(loc, high, half));
+  } else if (width == 32) {
+    bits = exchanged(bits);
+  } else {
+    bits = b.create<arith::TruncIOp>(
+        loc, integer, exchanged(b.create<arith::ExtUIOp>(loc, i32, bits)));
+  }
+  if (stored != integer)
+    bits = b.create<arith::BitcastOp>(loc, stored, bits);
+  return fromStorage(bits, value.getType());
 }
 
 void BlockEmitter::emitted(Operation *op) {

@@ -37,6 +37,9 @@ protected:
   Position positionOf(ArrayRef<unsigned> loops, const Position &from,
                       Value index, unsigned width);
   void barrier();
+  /// The value that the thread so many threads behind this one has, of the same
+  /// warp; any value where there is none. All threads of a warp ask together.
+  Value ofThreadBehind(Value value, unsigned distance);
 
   /// Functions are right for all arguments.
   void emitted(Operation *op) override;

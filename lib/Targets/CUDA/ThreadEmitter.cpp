@@ -4,9 +4,11 @@
 //   for groups of `results` results, from the block's own in steps of the grid:
 //     no reduction   one iteration a thread
 //     reduction      a thread combines every `terms`-th term of its result;
-//     then
-//                    the states of a result's threads, in shared memory, are
-//                    merged in pairs: a tree whose shape depends on nothing
+//                    then the states of a result's threads are merged in
+//                    pairs: a tree whose shape depends on nothing. Threads of
+//                    a warp exchange states by themselves; warps do so through
+//                    shared memory, and the result's first thread merges what
+//                    is there
 //
 // Neighbouring threads are neighbours in memory: in the terms of one result
 // where the kernel's innermost loop (LoopOrder::vector) is reduced, else in
@@ -43,19 +45,23 @@ namespace scf = mlir::scf;
 
 /// log2 of the terms that a thread adds one by one.
 static constexpr unsigned serialBits = 6;
+/// The threads that run an instruction together.
+static constexpr unsigned warp = 32;
 
 /// Returns how many threads share the terms of a result.
 static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
   // Kernels that differ in extents alone have the same code (KernelSymbol.h),
-  // so only reductionBits decides. Few terms are one thread's; up to 256 along
-  // memory a warp's, up to 4,096 two warps', and more a block's.
-  constexpr unsigned warp = 32, someBits = 8, manyBits = 12;
+  // so only reductionBits decides. Few terms are one thread's, or those of
+  // eight in a large kernel; up to 256 along memory a warp's, up to 4,096 two
+  // warps', and more a block's.
+  constexpr unsigned fewLanes = 8, someBits = 8, manyBits = 12;
   // Where neighbouring results are neighbours in memory, a warp reads so many
   // of them at once, and so many warps share the terms.
   constexpr unsigned rowGroups = 8;
   const unsigned bits = reductionBits(kernel);
+  const bool isAlongMemory = order.vectorIsReduction && !order.deterministic;
   if (bits == 0)
-    return 1;
+    return isAlongMemory && isLarge(kernel) ? fewLanes : 1;
   if (order.deterministic)
     return warp;
   if (!order.vectorIsReduction)
@@ -74,7 +80,7 @@ public:
   ThreadEmitter(KernelOp kernel, ModuleOp module, unsigned numRows,
                 unsigned terms)
       : BlockEmitter(kernel, module), results(blockThreads / terms),
-        terms(terms), termsInner(true) {
+        terms(terms), termsInner(true), isOfRows(true) {
     for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
       (loop < numRows ? resultLoops : termLoops).push_back(loop);
   }
@@ -94,6 +100,10 @@ private:
   /// A thread's number among those of its result, and its result's among those
   /// of the block.
   void splitThread();
+  /// Says whether this is the first thread of its result.
+  Value isFirst() {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, term, zero);
+  }
 
   /// The states after the terms from `first` to `end` that are this thread's;
   /// `level`: how often runs are combined to longer ones.
@@ -115,15 +125,24 @@ private:
   void emitPack(Value group);
 
   void emitReduction(Value result, Value inside);
-  /// Memory of the block for a state of each thread; the addresses are this
-  /// thread's.
+  /// The states of a result's threads together, which its first thread has.
+  SmallVector<Value> mergeThreads(SmallVector<Value> states);
+  /// Returns how many neighbours of a warp share a result.
+  unsigned neighbours() const { return termsInner ? std::min(terms, warp) : 1; }
+  /// Returns how many states of a result go through shared memory, one of each
+  /// such group of threads.
+  unsigned parts() const { return terms / neighbours(); }
+  /// Every `stride`-th state in shared memory together, from `first` on.
+  SmallVector<Value> mergeShared(unsigned first, unsigned stride);
+  /// Memory of the block for the states that go through it; the addresses are
+  /// this thread's.
   void makeShared(StringRef symbol);
   SmallVector<Value> loadShared(Value offset);
   void storeShared(ValueRange states);
 
   SmallVector<unsigned> resultLoops, termLoops;
   unsigned results = blockThreads, terms = 1;
-  bool termsInner = false;
+  bool termsInner = false, isOfRows = false;
   unsigned lanes = 1;
   Position start;
   Value thread, term, resultInBlock, count; // i64
@@ -291,7 +310,7 @@ void ThreadEmitter::begin(ValueRange arguments, StringRef name) {
   makeReducers();
   splitThread();
   count = countOf(resultLoops);
-  if (terms > 1 && kernel.hasReductionLoops())
+  if (parts() > 1 && kernel.hasReductionLoops())
     makeShared(name);
 }
 
@@ -362,49 +381,62 @@ void ThreadEmitter::emitReduction(Value result, Value inside) {
     b.setInsertionPointToStart(branch.elseBlock());
     b.create<scf::YieldOp>(loc, identities());
   }
-  SmallVector<Value> states(branch.getResults());
-  if (terms > 1)
-    storeShared(states);
-  const unsigned stride = termsInner ? 1 : results;
-  for (unsigned half = terms / 2; half > 0; half /= 2) {
+  const SmallVector<Value> states =
+      mergeThreads(SmallVector<Value>(branch.getResults()));
+  if (isOfRows && shared.empty()) // a result may lie where terms have been
     barrier();
-    Value takes = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, term,
-                                          constant(half));
-    auto pair = b.create<scf::IfOp>(loc, types, takes, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(pair.thenBlock());
-    SmallVector<Value> merged =
-        merge(states, loadShared(constant(int64_t(half) * stride)));
-    storeShared(merged);
-    b.create<scf::YieldOp>(loc, merged);
-    b.setInsertionPointToStart(pair.elseBlock());
-    b.create<scf::YieldOp>(loc, states);
-    states = SmallVector<Value>(pair.getResults());
-    b.setInsertionPointAfter(pair);
-  }
   Value last = inside;
   if (terms > 1)
-    last = b.create<arith::AndIOp>(
-        loc, inside,
-        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, term, zero));
+    last = b.create<arith::AndIOp>(loc, inside, isFirst());
   auto store = b.create<scf::IfOp>(loc, last, /*withElse=*/false);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(store.thenBlock()->getTerminator());
     finish(positionOf(resultLoops, start, result, 32), states);
   }
-  if (terms > 1) // what is read is overwritten by the next group's states
+  if (!shared.empty()) // what is read is overwritten by the next group's states
     barrier();
+}
+
+SmallVector<Value> ThreadEmitter::mergeThreads(SmallVector<Value> states) {
+  for (unsigned distance = neighbours() / 2; distance > 0; distance /= 2) {
+    SmallVector<Value> others;
+    for (Value state : states)
+      others.push_back(ofThreadBehind(state, distance));
+    states = merge(states, others);
+  }
+  if (shared.empty())
+    return states;
+  storeShared(states);
+  barrier();
+  auto branch = b.create<scf::IfOp>(loc, TypeRange(ValueRange(states)),
+                                    isFirst(), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  b.create<scf::YieldOp>(loc, mergeShared(0, 1));
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, states);
+  return SmallVector<Value>(branch.getResults());
+}
+
+SmallVector<Value> ThreadEmitter::mergeShared(unsigned first, unsigned stride) {
+  if (stride == parts())
+    return loadShared(constant(first * (termsInner ? 1 : results)));
+  const SmallVector<Value> states = mergeShared(first, 2 * stride);
+  return merge(states, mergeShared(first + stride, 2 * stride));
 }
 
 void ThreadEmitter::makeShared(StringRef symbol) {
   for (auto &reducer : reducers)
     if (reducer)
       stateTypes.append(reducer->stateTypes());
+  Value place = b.create<arith::ShRUIOp>(loc, thread,
+                                         constant(llvm::Log2_32(neighbours())));
   for (auto [i, type] : llvm::enumerate(stateTypes)) {
     Value base = makeSharedArray(b, loc, module, storageType(type),
-                                 blockThreads, symbol + "_shared" + Twine(i));
-    shared.push_back(element(base, storageType(type), thread));
+                                 blockThreads / neighbours(),
+                                 symbol + "_shared" + Twine(i));
+    shared.push_back(element(base, storageType(type), place));
   }
 }
 
@@ -416,7 +448,17 @@ SmallVector<Value> ThreadEmitter::loadShared(Value offset) {
   return states;
 }
 
+/// One thread of each group of neighbours stores what they have.
 void ThreadEmitter::storeShared(ValueRange states) {
+  OpBuilder::InsertionGuard guard(b);
+  if (neighbours() > 1) {
+    Value lane =
+        b.create<arith::AndIOp>(loc, thread, constant(neighbours() - 1));
+    auto first = b.create<scf::IfOp>(
+        loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lane, zero),
+        /*withElse=*/false);
+    b.setInsertionPoint(first.thenBlock()->getTerminator());
+  }
   for (auto [address, state] : llvm::zip_equal(shared, states))
     storeScalar(address, state);
 }
@@ -448,7 +490,7 @@ private:
 } // namespace
 
 unsigned RowEmitter::threadsOfRow() {
-  constexpr uint64_t warp = 32, termsOfThread = 8;
+  constexpr uint64_t termsOfThread = 8;
   uint64_t terms = 1;
   for (int64_t extent : call.getExtents().drop_front(numRows))
     terms *= uint64_t(extent);

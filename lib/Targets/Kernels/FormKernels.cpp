@@ -431,6 +431,18 @@ void inlineRegions(mlir::func::FuncOp func) {
   }
 }
 
+/// Returns whether a kernel reduces so few terms to a result that several
+/// threads would have too little to do.
+bool hasVeryFewTerms(KernelOp kernel) {
+  constexpr int64_t fewest = 16;
+  int64_t terms = 1;
+  for (auto [extent, reduced] :
+       llvm::zip_equal(kernel.getExtents(), kernel.getReductions()))
+    if (reduced)
+      terms *= extent;
+  return kernel.hasReductionLoops() && terms < fewest;
+}
+
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   explicit FormKernelsPass(const KernelPolicy &policy = {}) : policy(policy) {}
 
@@ -477,7 +489,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
         splitReductions(*block, policy);
       if (policy.largeKernel > 0)
         for (auto kernel : block->getOps<KernelOp>())
-          if (kernel.getNumIterations() >= policy.largeKernel)
+          if (kernel.getNumIterations() >= policy.largeKernel &&
+              !hasVeryFewTerms(kernel))
             markLarge(kernel);
       if (policy.joinsRows)
         formRowCalls(*block);

@@ -8,11 +8,17 @@
 //                   info is not 0
 //
 // A solver has its matrices column by column. It promises nothing for numbers
-// that are not finite, and nothing about the phases of vectors.
+// that are not finite, and nothing about the phases of vectors. For batches of
+// small matrices it has other functions.
 #include "SolverCalls.h"
 
 #include "CallLoops.h"
 #include "ShapedBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
@@ -42,6 +48,13 @@ public:
     SmallVector<int64_t> shape = batch;
     llvm::append_range(shape, dims);
     return {op, shape, withDims(batchLayout, dims.size())};
+  }
+  /// Returns whether there are many matrices, which are small.
+  bool isSmallBatch() const {
+    constexpr int64_t fewest = 8, mostRows = 32;
+    return std::accumulate(batch.begin(), batch.end(), int64_t(1),
+                           std::multiplies<>()) >= fewest &&
+           std::max(rows, columns) <= mostRows;
   }
   /// The dims of `value` behind those of the batch.
   SmallVector<int64_t> dimsOf(Value value) const {
@@ -105,6 +118,9 @@ public:
   /// of its row real and positive: the first of the elements that come within a
   /// thousandth of it.
   Value phases(Value vectors);
+  /// The numbers of the rows in their new order: each row has been exchanged,
+  /// one after the other, with the row that its pivot names.
+  Value exchangedRows(Value pivots);
   /// Calls the solver's function for the op, whose last result is `info`.
   /// Returns the others, and sets where the solver has had success.
   SmallVector<Value> call(const LibraryCall &description, ValueRange operands,
@@ -178,6 +194,30 @@ Value SolverBuilder::phases(Value vectors) {
       phase, ones.number(element, 1));
 }
 
+/// Exchanges are followed from the last one to the first.
+Value SolverBuilder::exchangedRows(Value pivots) {
+  const auto last = int64_t(batch.size());
+  const ShapedBuilder one = shaped(1);
+  ShapedBuilder numbers(op, pivots.getType());
+  const Type i32 = b.getI32Type();
+  Value place = b.create<ConvertOp>(loc, numbers.of(i32), numbers.index(last));
+  SmallVector<int64_t> starts(batch.size() + 1, 0),
+      limits(globalShape(pivots.getType())), strides(batch.size() + 1, 1);
+  for (int64_t exchange = dimsOf(pivots)[0] - 1; exchange >= 0; --exchange) {
+    starts[batch.size()] = exchange;
+    limits[batch.size()] = exchange + 1;
+    Value pivot = spread(numbers, b.create<SliceOp>(loc, one.of(i32), pivots,
+                                                    starts, limits, strides));
+    Value row = numbers.splat(i32, exchange);
+    auto isPlace = [&](Value number) {
+      return numbers.compare(ComparisonDirection::EQ, place, number);
+    };
+    place = numbers.select(isPlace(row), pivot,
+                           numbers.select(isPlace(pivot), row, place));
+  }
+  return place;
+}
+
 SmallVector<Value> SolverBuilder::call(const LibraryCall &description,
                                        ValueRange operands,
                                        ArrayRef<Type> results,
@@ -228,8 +268,9 @@ void solve(CholeskyOp op) {
                                         elements.number(s.element, 0)));
 }
 
-/// Rows change places in a list of their numbers, too. Pivots count from 1. A
-/// matrix that is not finite has nans, and its rows stay where they are.
+/// Rows change places in a list of their numbers, too, but not for small
+/// matrices. Pivots count from 1. A matrix that is not finite has nans,
+/// and its rows stay where they are.
 void solve(LuOp op) {
   SolverBuilder s(op, op.getA());
   Value isFinite = s.isFinite(op.getA()), isSolved;
@@ -237,17 +278,23 @@ void solve(LuOp op) {
   ShapedBuilder rows = s.shaped(s.rows);
   Value numbers = s.b.create<ConvertOp>(s.loc, rows.of(s.b.getI32Type()),
                                         rows.index(int64_t(s.batch.size())));
+  LibraryCall function = op.getLibraryCall();
+  const bool isSmall = s.isSmallBatch() && s.rows == s.columns;
+  if (isSmall)
+    function.callee = "small_lu";
   const SmallVector<Value> results =
-      s.call(op.getLibraryCall(), {columns, numbers},
+      s.call(function, {columns, numbers},
              {columns.getType(), op.getPivots().getType(), numbers.getType()},
              isSolved);
   op.getFactors().replaceAllUsesWith(
       s.orNan(isFinite, s.transposed(results[0])));
   ShapedBuilder pivots = s.shaped(s.dimsOf(results[1]));
-  op.getPivots().replaceAllUsesWith(
+  Value fromZero =
       s.b.create<SubtractOp>(s.loc, results[1].getType(), results[1],
-                             pivots.splat(s.b.getI32Type(), 1)));
-  op.getPermutation().replaceAllUsesWith(results[2]);
+                             pivots.splat(s.b.getI32Type(), 1));
+  op.getPivots().replaceAllUsesWith(fromZero);
+  op.getPermutation().replaceAllUsesWith(isSmall ? s.exchangedRows(fromZero)
+                                                 : results[2]);
 }
 
 void solve(GeqrfOp op) {
@@ -304,7 +351,9 @@ void solve(EighOp op) {
 }
 
 /// A solver takes matrices with at least as many rows as columns. The results
-/// of the others are those of their transposes, exchanged.
+/// of the others are those of their transposes, exchanged. For small
+/// matrices it has the vectors on the right themselves, and not their adjoint
+/// matrix.
 void solve(SvdOp op) {
   SolverBuilder s(op, op.getA());
   const int64_t k = std::min(s.rows, s.columns),
@@ -315,8 +364,12 @@ void solve(SvdOp op) {
   Value columns = s.onlyWhere(isFinite, op.getA(), 0);
   if (!isWide)
     columns = s.transposed(columns);
+  LibraryCall function = op.getLibraryCall();
+  const bool isSmall = s.isSmallBatch() && s.element == s.part;
+  if (isSmall)
+    function.callee = "small_svd";
   const SmallVector<Value> results =
-      s.call(op.getLibraryCall(), columns,
+      s.call(function, columns,
              {s.shaped({k, length}).of(s.element), op.getS().getType(),
               s.shaped({k, k}).of(s.element)},
              isSolved);
@@ -324,7 +377,7 @@ void solve(SvdOp op) {
   op.getS().replaceAllUsesWith(s.orNan(isSolved, results[1]));
   if (onlyValues)
     return;
-  Value u = results[0], vh = s.transposed(results[2]);
+  Value u = results[0], vh = isSmall ? results[2] : s.transposed(results[2]);
   if (isWide)
     std::swap(u, vh);
   Value phases = s.phases(u);

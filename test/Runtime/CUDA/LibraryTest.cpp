@@ -188,49 +188,60 @@ TEST_F(LibraryTest, FourierTransformsAreThoseOfTheLibrary) {
   }
 }
 
-/// Decompositions of two matrices, and systems that one has solved.
+/// Decompositions of {0} matrices, and systems that one has solved.
 constexpr const char *decompositionsText = R"(
 #mesh = #dtensor.mesh<batch = 2>
-func.func @main(%a: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>) {
-  %l = dtensor.cholesky %a {lower} : tensor<2x4x4xf32>
-  %x = dtensor.triangular_solve %l, %a {left_side, lower} : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
-  %qr, %taus = dtensor.geqrf %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
-  %q = dtensor.householder_product %qr, %taus : (tensor<2x4x4xf32>, tensor<2x4xf32>) -> tensor<2x4x4xf32>
-  %v, %e = dtensor.eigh %a {lower} : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>)
-  %u, %s, %vh = dtensor.svd %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>)
-  %lu, %p, %rows = dtensor.lu %a : (tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4xi32>, tensor<2x4xi32>)
-  return %x, %q, %v, %s, %lu, %rows : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>, tensor<2x4xi32>
-}
+func.func @main(%a: tensor<{0}x4x4xf32>) -> (tensor<{0}x4x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4xi32>) {{
+  %l = dtensor.cholesky %a {{lower}} : tensor<{0}x4x4xf32>
+  %x = dtensor.triangular_solve %l, %a {{left_side, lower}} : (tensor<{0}x4x4xf32>, tensor<{0}x4x4xf32>) -> tensor<{0}x4x4xf32>
+  %qr, %taus = dtensor.geqrf %a : (tensor<{0}x4x4xf32>) -> (tensor<{0}x4x4xf32>, tensor<{0}x4xf32>)
+  %q = dtensor.householder_product %qr, %taus : (tensor<{0}x4x4xf32>, tensor<{0}x4xf32>) -> tensor<{0}x4x4xf32>
+  %v, %e = dtensor.eigh %a {{lower}} : (tensor<{0}x4x4xf32>) -> (tensor<{0}x4x4xf32>, tensor<{0}x4xf32>)
+  %u, %s, %vh = dtensor.svd %a : (tensor<{0}x4x4xf32>) -> (tensor<{0}x4x4xf32>, tensor<{0}x4xf32>, tensor<{0}x4x4xf32>)
+  %lu, %p, %rows = dtensor.lu %a : (tensor<{0}x4x4xf32>) -> (tensor<{0}x4x4xf32>, tensor<{0}x4xi32>, tensor<{0}x4xi32>)
+  return %x, %q, %v, %s, %lu, %rows : tensor<{0}x4x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4xf32>, tensor<{0}x4x4xf32>, tensor<{0}x4xi32>
+}}
 )";
 
 // The host has nothing to do where the libraries are. Their calls, which may
-// wait for the card, are between graphs of what is around them.
+// wait for the card, are between graphs of what is around them. Many small
+// matrices are one call of most functions.
 TEST_F(LibraryTest, DecompositionsAreThoseOfTheLibraries) {
-  begin("order=last");
-  auto client =
-      clientOf(platformName(fmt::format(",cusolver={},cublas={}",
-                                        MESHLOOM_STANDIN_SOLVER_PATH,
-                                        MESHLOOM_STANDIN_TRIANGULAR_PATH)),
-               2);
-  ASSERT_TRUE(client) << client.error().message();
-  auto executable = (*client)->load(compileFor("cuda", decompositionsText));
-  ASSERT_TRUE(executable) << executable.error().message();
-  const std::vector<float> values = counting(32, 1);
-  auto array =
-      Array::fromHost(*client, (*executable)->signature().arguments[0].type,
-                      {reinterpret_cast<const char *>(values.data()),
-                       values.size() * sizeof(float)})
-          .value_or_throw();
-  auto results = (*executable)->execute({array});
-  ASSERT_TRUE(results) << results.error().message();
-  (void)results->front().toHost();
-  for (const char *function :
-       {"cusolverDnXpotrf", "cublasStrsm", "cusolverDnXgeqrf",
-        "cusolverDnSorgqr", "cusolverDnSgetrf", "cusolverDnSlaswp",
-        "cusolverDnXsyevd", "cusolverDnXgesvd"})
-    EXPECT_EQ(standInCalls(function), 2) << function;
-  EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
-  EXPECT_STREQ(standInFault(), "");
+  const std::vector<const char *>
+      ofOne = {"cusolverDnXpotrf", "cublasStrsm",      "cusolverDnSgetrf",
+               "cusolverDnSlaswp", "cusolverDnXsyevd", "cusolverDnXgesvd"},
+      ofMany = {"cusolverDnSpotrfBatched", "cublasStrsmBatched",
+                "cublasSgetrfBatched", "cusolverDnSsyevjBatched",
+                "cusolverDnSgesvdjBatched"};
+  for (int64_t matrices : {2, 8}) {
+    begin("order=last");
+    auto client =
+        clientOf(platformName(fmt::format(",cusolver={},cublas={}",
+                                          MESHLOOM_STANDIN_SOLVER_PATH,
+                                          MESHLOOM_STANDIN_TRIANGULAR_PATH)),
+                 2);
+    ASSERT_TRUE(client) << client.error().message();
+    auto executable = (*client)->load(
+        compileFor("cuda", fmt::format(decompositionsText, matrices)));
+    ASSERT_TRUE(executable) << executable.error().message();
+    const std::vector<float> values = counting(size_t(matrices) * 16, 1);
+    auto array =
+        Array::fromHost(*client, (*executable)->signature().arguments[0].type,
+                        {reinterpret_cast<const char *>(values.data()),
+                         values.size() * sizeof(float)})
+            .value_or_throw();
+    auto results = (*executable)->execute({array});
+    ASSERT_TRUE(results) << results.error().message();
+    (void)results->front().toHost();
+    for (const char *function : ofOne)
+      EXPECT_EQ(standInCalls(function), matrices == 2 ? 2 : 0) << function;
+    for (const char *function : ofMany)
+      EXPECT_EQ(standInCalls(function), matrices == 2 ? 0 : 1) << function;
+    for (const char *function : {"cusolverDnXgeqrf", "cusolverDnSorgqr"})
+      EXPECT_EQ(standInCalls(function), matrices) << function;
+    EXPECT_EQ(standInCalls("cuLaunchHostFunc"), 0);
+    EXPECT_STREQ(standInFault(), "");
+  }
 }
 
 TEST_F(LibraryTest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {

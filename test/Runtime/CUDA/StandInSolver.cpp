@@ -19,6 +19,8 @@ struct SolverObject {
   StreamHandle stream = nullptr;
 };
 struct SolverParametersObject {};
+struct SolverEigenParametersObject {};
+struct SolverSvdParametersObject {};
 
 namespace {
 using namespace meshloom::library;
@@ -56,6 +58,12 @@ struct Workspace {
   Bytes device, host;
 };
 
+template <typename T> bool isFinite(const T *numbers, int64_t count) {
+  return std::all_of(numbers, numbers + count, [](const T &number) {
+    return std::isfinite(std::real(number)) && std::isfinite(std::imag(number));
+  });
+}
+
 /// The workspaces that all functions ask for. A matrix's are larger than none.
 SolverResult askForBytes(int64_t rows, int64_t columns, size_t *device,
                          size_t *host) {
@@ -92,12 +100,7 @@ SolverResult enqueue(SolverHandle handle, const char *name, int64_t rows,
         std::memset(workspace.device.data, poison,
                     size_t(workspace.device.count));
         auto *numbers = static_cast<T *>(arrays[0].data);
-        const Matrix<T> matrix = [&] {
-          Matrix<T> copy(rows, columns);
-          std::copy_n(numbers, copy.elements.size(), copy.data());
-          return copy;
-        }();
-        if (!matrix.isFinite())
+        if (!isFinite(numbers, rows * columns))
           return "cuSOLVER decomposes a matrix that is not finite";
         *info = run(numbers);
         return "";
@@ -198,6 +201,115 @@ SolverResult askForElements(int rows, int columns, int *elements) {
   *elements = int(device);
   return result;
 }
+/// Asks the stream for `run(m)` of each matrix of a batch, whose result is its
+/// info. `matrixAt(m)`: where `size` numbers of it are, which are read when the
+/// work runs. `arrays`: further ranges of the GPU's memory.
+template <typename T>
+SolverResult enqueueBatch(SolverHandle handle, const char *name, int count,
+                          int64_t size, std::function<T *(int m)> matrixAt,
+                          std::vector<Bytes> arrays, int *info,
+                          std::function<int(int m)> run) {
+  if (count < 1 || size < 1 || !handle->stream || !loadLapack())
+    return SolverResult::InvalidValue;
+  arrays.push_back({info, count * int64_t(sizeof(int))});
+  const DriverResult asked = standInEnqueue(
+      handle->stream, name, {},
+      [=](const DeviceBytes &isMemory) -> std::string {
+        for (const Bytes &bytes : arrays)
+          if (!isMemory(bytes.data, size_t(bytes.count)))
+            return "a batch of cuSOLVER's is in no memory of the GPU";
+        for (int m = 0; m < count; ++m) {
+          T *matrix = matrixAt(m);
+          if (!isMemory(matrix, size_t(size) * sizeof(T)))
+            return "a matrix of cuSOLVER's is in no memory of the GPU";
+          if (!isFinite(matrix, size))
+            return "cuSOLVER decomposes a matrix that is not finite";
+          info[m] = run(m);
+        }
+        return "";
+      });
+  return asked == DriverResult::Success ? SolverResult::Success
+                                        : SolverResult::ExecutionFailed;
+}
+
+template <typename T>
+SolverResult factorizeBatch(SolverHandle handle, const char *name,
+                            SolverTriangle triangle, int order, void **matrices,
+                            int stride, int *info, int count) {
+  if (stride != order)
+    return SolverResult::InvalidValue;
+  auto matrixAt = [=](int m) { return static_cast<T *>(matrices[m]); };
+  return enqueueBatch<T>(
+      handle, name, count, int64_t(order) * order, matrixAt,
+      {{matrices, count * int64_t(sizeof(void *))}}, info, [=](int m) {
+        return lapack<"potrf", T>(triangle == SolverTriangle::Lower ? 'L' : 'U',
+                                  order, matrixAt(m), order);
+      });
+}
+
+/// Returns the numbers of the workspace that the functions ask for.
+int elementsOfBatch(int rows, int columns, int count) {
+  return rows * columns + count;
+}
+
+template <typename T>
+SolverResult findEigenBatch(SolverHandle handle, const char *name,
+                            SolverVectors vectors, SolverTriangle triangle,
+                            int order, void *matrices, int stride, void *values,
+                            void *workspace, int elements, int *info,
+                            SolverEigenParameters parameters, int count) {
+  if (stride != order || vectors != SolverVectors::Yes || !parameters ||
+      elements < elementsOfBatch(order, order, count))
+    return SolverResult::InvalidValue;
+  const int64_t size = int64_t(order) * order;
+  auto matrixAt = [=](int m) { return static_cast<T *>(matrices) + m * size; };
+  return enqueueBatch<T>(handle, name, count, size, matrixAt,
+                         {matrixOf<RealOf<T>>(values, count, order),
+                          matrixOf<T>(workspace, elements, 1)},
+                         info, [=](int m) {
+                           return findEigen<T>(
+                               triangle == SolverTriangle::Lower ? 'L' : 'U',
+                               order, matrixAt(m),
+                               static_cast<RealOf<T> *>(values) + m * order);
+                         });
+}
+
+/// All vectors on the left are results, and the vectors on the right as
+/// columns.
+template <typename T>
+SolverResult findSingularBatch(SolverHandle handle, const char *name,
+                               SolverVectors vectors, int rows, int columns,
+                               void *matrices, int stride, void *values,
+                               void *u, int strideOfU, void *v, int strideOfV,
+                               void *workspace, int elements, int *info,
+                               SolverSvdParameters parameters, int count) {
+  if (stride != rows || strideOfU != rows || strideOfV != columns ||
+      !parameters || columns > rows || rows > 32 ||
+      elements < elementsOfBatch(rows, columns, count))
+    return SolverResult::InvalidValue;
+  const int64_t size = int64_t(rows) * columns;
+  auto matrixAt = [=](int m) { return static_cast<T *>(matrices) + m * size; };
+  std::vector<Bytes> arrays = {matrixOf<T>(values, count, columns),
+                               matrixOf<T>(workspace, elements, 1)};
+  if (vectors == SolverVectors::Yes) {
+    arrays.push_back(matrixOf<T>(u, int64_t(count) * rows, rows));
+    arrays.push_back(matrixOf<T>(v, int64_t(count) * columns, columns));
+  }
+  return enqueueBatch<T>(
+      handle, name, count, size, matrixAt, arrays, info, [=](int m) {
+        T *right = static_cast<T *>(v) + m * columns * columns;
+        const int failed = findSingular<T>(
+            vectors == SolverVectors::Yes ? 'A' : 'N', rows, columns,
+            matrixAt(m), static_cast<T *>(values) + m * columns,
+            static_cast<T *>(u) + m * rows * rows, right);
+        if (vectors == SolverVectors::Yes)
+          for (int row = 1; row < columns; ++row)
+            for (int column = 0; column < row; ++column)
+              std::swap(right[column * columns + row],
+                        right[row * columns + column]);
+        return failed;
+      });
+}
 } // namespace
 
 extern "C" {
@@ -207,6 +319,22 @@ SolverResult cusolverDnCreate(SolverHandle *handle) {
 }
 SolverResult cusolverDnDestroy(SolverHandle handle) {
   delete handle;
+  return SolverResult::Success;
+}
+SolverResult cusolverDnCreateSyevjInfo(SolverEigenParameters *parameters) {
+  *parameters = new SolverEigenParametersObject;
+  return SolverResult::Success;
+}
+SolverResult cusolverDnDestroySyevjInfo(SolverEigenParameters parameters) {
+  delete parameters;
+  return SolverResult::Success;
+}
+SolverResult cusolverDnCreateGesvdjInfo(SolverSvdParameters *parameters) {
+  *parameters = new SolverSvdParametersObject;
+  return SolverResult::Success;
+}
+SolverResult cusolverDnDestroyGesvdjInfo(SolverSvdParameters parameters) {
+  delete parameters;
   return SolverResult::Success;
 }
 SolverResult cusolverDnSetStream(SolverHandle handle, StreamHandle stream) {
@@ -383,6 +511,61 @@ FACTORIZE(cusolverDnDgetrf, double)
 FACTORIZE(cusolverDnCgetrf, std::complex<float>)
 FACTORIZE(cusolverDnZgetrf, std::complex<double>)
 #undef FACTORIZE
+
+#define FACTORIZE_BATCH(name, T)                                               \
+  SolverResult name(SolverHandle handle, SolverTriangle triangle, int order,   \
+                    void **matrices, int stride, int *info, int count) {       \
+    return factorizeBatch<T>(handle, #name, triangle, order, matrices, stride, \
+                             info, count);                                     \
+  }
+FACTORIZE_BATCH(cusolverDnSpotrfBatched, float)
+FACTORIZE_BATCH(cusolverDnDpotrfBatched, double)
+FACTORIZE_BATCH(cusolverDnCpotrfBatched, std::complex<float>)
+FACTORIZE_BATCH(cusolverDnZpotrfBatched, std::complex<double>)
+#undef FACTORIZE_BATCH
+
+#define EIGEN_BATCH(name, T)                                                   \
+  SolverResult name##_bufferSize(                                              \
+      SolverHandle, SolverVectors, SolverTriangle, int order, const void *,    \
+      int, const void *, int *elements, SolverEigenParameters, int count) {    \
+    *elements = elementsOfBatch(order, order, count);                          \
+    return SolverResult::Success;                                              \
+  }                                                                            \
+  SolverResult name(SolverHandle handle, SolverVectors vectors,                \
+                    SolverTriangle triangle, int order, void *matrices,        \
+                    int stride, void *values, void *workspace, int elements,   \
+                    int *info, SolverEigenParameters parameters, int count) {  \
+    return findEigenBatch<T>(handle, #name, vectors, triangle, order,          \
+                             matrices, stride, values, workspace, elements,    \
+                             info, parameters, count);                         \
+  }
+EIGEN_BATCH(cusolverDnSsyevjBatched, float)
+EIGEN_BATCH(cusolverDnDsyevjBatched, double)
+EIGEN_BATCH(cusolverDnCheevjBatched, std::complex<float>)
+EIGEN_BATCH(cusolverDnZheevjBatched, std::complex<double>)
+#undef EIGEN_BATCH
+
+#define SVD_BATCH(name, T)                                                     \
+  SolverResult name##_bufferSize(                                              \
+      SolverHandle, SolverVectors, int rows, int columns, const void *, int,   \
+      const void *, const void *, int, const void *, int, int *elements,       \
+      SolverSvdParameters, int count) {                                        \
+    *elements = elementsOfBatch(rows, columns, count);                         \
+    return SolverResult::Success;                                              \
+  }                                                                            \
+  SolverResult name(SolverHandle handle, SolverVectors vectors, int rows,      \
+                    int columns, void *matrices, int stride, void *values,     \
+                    void *u, int strideOfU, void *v, int strideOfV,            \
+                    void *workspace, int elements, int *info,                  \
+                    SolverSvdParameters parameters, int count) {               \
+    return findSingularBatch<T>(handle, #name, vectors, rows, columns,         \
+                                matrices, stride, values, u, strideOfU, v,     \
+                                strideOfV, workspace, elements, info,          \
+                                parameters, count);                            \
+  }
+SVD_BATCH(cusolverDnSgesvdjBatched, float)
+SVD_BATCH(cusolverDnDgesvdjBatched, double)
+#undef SVD_BATCH
 
 SolverResult cusolverDnSlaswp(SolverHandle handle, int columns, void *matrix,
                               int stride, int first, int last,

@@ -382,8 +382,10 @@ void compareFunction(mlir::ModuleOp module, const std::string &name,
                               return instruction.op == ptx::Op::BarSync;
                             });
     if (hasBarriers && shape->blocks(racing.size()) > 0) {
-      ++counts.withBarriers;
-      EXPECT_FALSE(racing.runAsPtx(*broken, *shape, seed))
+      const bool races = !racing.runAsPtx(*broken, *shape, seed);
+      counts.withBarriers += races;
+      // Between two kernels of rows there is one, also where none is needed.
+      EXPECT_TRUE(races || !symbol)
           << name << " runs without its barriers, " << step.note.location;
     }
   });
@@ -460,8 +462,7 @@ double overhead(const std::string &shape, const std::string &result,
 }
 
 TEST(CUDAKernelTest, WarpsMoveWholeSectors) {
-  // Arrays of the host begin within a sector.
-  constexpr double most = 1.5;
+  constexpr double most = 1.5; // arrays of the host begin within a sector
   EXPECT_LE(overhead("64x64xf32", "64x64xf32",
                      "%0 = dtensor.exp %x : tensor<64x64xf32>\n"
                      "return %0 : tensor<64x64xf32>"),
@@ -471,13 +472,17 @@ TEST(CUDAKernelTest, WarpsMoveWholeSectors) {
                      "(tensor<64x40xf32>) -> tensor<40x64xf32>\n"
                      "return %0 : tensor<40x64xf32>"),
             most);
-  for (int dim : {0, 1})
-    EXPECT_LE(overhead("128x128xf32", "128xf32",
-                       fmt::format("%0 = dtensor.reduce sum %x dims [{}] : "
-                                   "(tensor<128x128xf32>) -> tensor<128xf32>\n"
-                                   "return %0 : tensor<128xf32>",
-                                   dim)),
-              most);
+  // The eight threads of a result of few terms read one sector.
+  for (auto [rows, columns, dim, limit] :
+       {std::tuple(128, 128, 0, most), std::tuple(128, 128, 1, most),
+        std::tuple(8192, 48, 1, 2.)})
+    EXPECT_LE(overhead(fmt::format("{}x{}xf32", rows, columns),
+                       fmt::format("{}xf32", rows),
+                       fmt::format("%0 = dtensor.reduce sum %x dims [{0}] : "
+                                   "(tensor<{1}x{2}xf32>) -> tensor<{1}xf32>\n"
+                                   "return %0 : tensor<{1}xf32>",
+                                   dim, rows, columns)),
+              limit);
 }
 
 /// Eight bf16 an access.

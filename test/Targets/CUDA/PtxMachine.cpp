@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads of a block run one after the other, each to its next barrier; blocks
-// run one after the other.
+// Threads of a block run one after the other, each to its next barrier, or to
+// its next exchange with its warp; blocks run one after the other.
 #include "PtxMachine.h"
 
 #include "PtxScalars.h"
@@ -104,6 +104,8 @@ std::pair<AccessLog *, size_t> Memory::logOf(uint64_t address) {
 
 namespace {
 
+constexpr unsigned warp = 32;
+
 /// Counts the sectors that a block's warps access.
 class SectorCounter {
 public:
@@ -115,7 +117,6 @@ public:
   /// A thread runs the instruction, which accesses bytes.
   void add(unsigned thread, const Instruction &instruction, uint64_t address,
            size_t bytes) {
-    constexpr unsigned warp = 32;
     const unsigned line = instruction.line;
     const unsigned before = runs[{thread, line}]++ / instruction.vectorSize;
     auto &sectors = sectorsOf[{thread / warp, line, before}];
@@ -161,12 +162,20 @@ public:
       for (unsigned index : order)
         if (Status done = runThread(index); !done)
           return done;
+      bool haveExchanged = false;
+      for (size_t first = 0; first < threads.size(); first += warp)
+        if (Status done = exchange(first, haveExchanged); !done)
+          return done;
+      if (haveExchanged)
+        continue;
       if (std::ranges::all_of(
               threads, [](const Thread &thread) { return thread.ended; }))
         return Success();
       if (Status meet = checkBarrier(); !meet)
         return meet;
       phase.now = memory.beginPhase();
+      for (Thread &thread : threads)
+        thread.waits = false;
     }
   }
 
@@ -175,6 +184,7 @@ private:
     std::vector<uint64_t> registers;
     size_t next = 0;
     bool ended = false;
+    bool waits = false; ///< behind a barrier or an exchange, in front of `next`
   };
 
   Error fault(unsigned thread, const Instruction &instruction,
@@ -200,10 +210,44 @@ private:
     return Success();
   }
 
+  /// Exchanges values between the threads of the warp that begins with thread
+  /// `first`, where one of them waits for that. Fails where others do not.
+  Status exchange(size_t first, bool &haveExchanged) {
+    const std::span lanes = std::span(threads).subspan(
+        first, std::min<size_t>(warp, threads.size() - first));
+    auto isAtExchange = [&](const Thread &thread) {
+      return thread.waits && kernel.code[thread.next - 1].op == Op::ShflDown;
+    };
+    const auto waiting = std::ranges::find_if(lanes, isAtExchange);
+    if (waiting == lanes.end())
+      return Success();
+    const Instruction &instruction = kernel.code[waiting->next - 1];
+    std::vector<uint64_t> values;
+    for (const Thread &thread : lanes) {
+      if (!isAtExchange(thread) || thread.next != waiting->next)
+        return fault(unsigned(&*waiting - threads.data()), instruction,
+                     fmt::format("waits for an exchange that thread {} does "
+                                 "not take part in",
+                                 &thread - threads.data()));
+      const auto index = unsigned(&thread - threads.data());
+      values.push_back(valueOf(thread, index, instruction.operands[0]));
+    }
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      Thread &thread = lanes[lane];
+      const uint64_t source = lane + valueOf(thread, unsigned(first + lane),
+                                             instruction.operands[1]);
+      assign(thread, instruction.result,
+             values[source < values.size() ? source : lane]);
+      thread.waits = false;
+    }
+    haveExchanged = true;
+    return Success();
+  }
+
   /// Runs a thread until it ends or waits.
   Status runThread(unsigned index) {
     Thread &thread = threads[index];
-    while (!thread.ended) {
+    while (!thread.ended && !thread.waits) {
       const Instruction &instruction = kernel.code[thread.next++];
       if (++steps > mostSteps)
         return fault(index, instruction, "runs for too long");
@@ -218,7 +262,9 @@ private:
         thread.next = instruction.target;
         break;
       case Op::BarSync:
-        return Success();
+      case Op::ShflDown:
+        thread.waits = true;
+        break;
       case Op::Ld:
       case Op::St:
         if (Status done = access(index, instruction); !done)

@@ -204,6 +204,24 @@ TEST_F(PtxMachineTest, FindsBarriersThatSomeThreadsMiss) {
               "waits at a barrier that thread");
 }
 
+// Each thread has the number of the thread two behind it, in its warp.
+TEST_F(PtxMachineTest, ThreadsOfAWarpExchangeValues) {
+  const std::string load = "ld.global.nc.f32 	%f1, [%rd5];\n",
+                    exchange = "shfl.sync.down.b32 	%f1, %f1, 2, 31, -1;\n";
+  Status done = run(changed(load, load + exchange));
+  ASSERT_TRUE(done) << done.error().message();
+  // The last two of a warp have their own.
+  EXPECT_EQ(sum, 64 * 65 / 2 + 2 * 60);
+  expectFault(changed(load, load +
+                                "setp.ge.u32 	%p1, %r1, 40;\n"
+                                "@%p1 bra 	$L__BB0_5;\n" +
+                                exchange),
+              "waits for an exchange that thread 4");
+  expectFault(
+      changed(load, load + "shfl.sync.up.b32 	%f1, %f1, 2, 31, -1;\n"),
+      "PTX");
+}
+
 TEST_F(PtxMachineTest, FindsDivisionsByZero) {
   expectFault(changed("shr.u32 	%r2, %r2, 1;", "div.u32 	%r2, %r2, 0;"),
               "divides by zero");

@@ -434,6 +434,18 @@ private:
       return words.size() == 1 && words[0] == "sync" && operands.size() == 1 &&
              operands[0] == "0" && instruction.guard < 0;
     }
+    if (name == "shfl") {
+      instruction.op = Op::ShflDown;
+      instruction.operandCount = 2;
+      // The whole warp takes part, and no part of it stays among itself.
+      if (words != std::vector<std::string_view>{"sync", "down", "b32"} ||
+          operands.size() != 5 || operands[3] != "31" || operands[4] != "-1")
+        return false;
+      operands.resize(3);
+      return instruction.guard < 0 &&
+             readRegister(operands[0], instruction.result) &&
+             readOperands(operands, instruction);
+    }
     if (name == "bra") {
       instruction.op = Op::Bra;
       if (operands.size() != 1 ||

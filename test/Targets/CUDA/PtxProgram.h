@@ -24,7 +24,7 @@ enum class Op : uint8_t {
   // clang-format off
   Abs, Add, And, BarSync, Bfe, Bfi, Bra, Brev, Clz, Cvt, Cvta, Div, Fma, Ld,
   Mad, Max, Min, Mov, Mul, Neg, Not, Or, Pack, Popc, Prmt, Rcp, Rem, Ret, Selp,
-  Setp, Shf, Shl, Shr, Sqrt, St, Sub, Testp, Xor
+  Setp, Shf, ShflDown, Shl, Shr, Sqrt, St, Sub, Testp, Xor
   // clang-format on
 };
 /// Which half of a product, or all of it.

@@ -1,13 +1,18 @@
 // RUN: mesh-opt --target=cuda %s | FileCheck %s
 
 // A softmax is one kernel, in which 128 threads share each row. A maximum and a
-// sum take seven halvings and a barrier each; another barrier follows the
-// division.
+// sum take five exchanges within warps, and two barriers each for their states
+// in shared memory; another barrier follows the division, and is in front of
+// them in the text.
 // CHECK: // Meshloom device code 1
 // CHECK-NEXT: // kernel [[SOFTMAX:kernel_[0-9a-f]+]] results 2 terms 128 grid 0
 // CHECK-NOT: // kernel kernel_{{[0-9a-f]+}} results
 // CHECK: .visible .entry [[SOFTMAX]](
-// CHECK-COUNT-17: bar.sync
+// CHECK: bar.sync
+// CHECK-COUNT-5: shfl.sync.down.b32
+// CHECK-COUNT-2: bar.sync
+// CHECK-COUNT-5: shfl.sync.down.b32
+// CHECK-COUNT-2: bar.sync
 // CHECK-NOT: bar.sync
 func.func @main(%x: tensor<64x700xf32>) -> tensor<64x700xf32> {
   %0 = dtensor.reduce max %x dims [1] : (tensor<64x700xf32>) -> tensor<64xf32>

@@ -9,9 +9,12 @@
 // CHECK-NEXT: .target sm_80
 // CHECK: .visible .entry [[SUM]](
 // CHECK: .maxntid 256
-// CHECK: .shared .align 16 .b8 [[SUM]]_shared0[1024]
-// Six halvings, and one barrier before the next row.
-// CHECK-COUNT-7: bar.sync
+// CHECK: .shared .align 16 .b8 [[SUM]]_shared0[32]
+// Five halvings within warps; then a warp's sum is in shared memory, until the
+// next row's is: the barrier for that comes first in the text.
+// CHECK: bar.sync
+// CHECK-COUNT-5: shfl.sync.down.b32
+// CHECK: bar.sync
 // CHECK-NOT: bar.sync
 func.func @f(%x: tensor<128x700xf32>, %b: tensor<700xf32>)
     -> (tensor<128x700xf32>, tensor<128xf32>) {

@@ -15,10 +15,10 @@ Result<const Library *> CardLibraries::find(std::optional<std::string> &path) {
   return nullptr;
 }
 
-template <typename Library, typename Use, typename Work>
+template <typename Library, typename Use, typename... Work>
 LibraryWorkOrError CardLibraries::planBy(std::optional<std::string> &path,
                                          std::unique_ptr<Use> &use,
-                                         const Work &work) {
+                                         Work &...work) {
   std::lock_guard lock(mutex);
   if (!use) {
     const auto library = find<Library>(path);
@@ -31,19 +31,27 @@ LibraryWorkOrError CardLibraries::planBy(std::optional<std::string> &path,
       return created.error();
     use = std::move(*created);
   }
-  return use->plan(work);
+  return use->plan(work...);
 }
 
 LibraryWorkOrError CardLibraries::plan(const MatrixProduct &product) {
   return planBy<BlasLibrary>(paths.blas, blas, product);
 }
 
-LibraryWorkOrError CardLibraries::plan(const Decomposition &decomposition) {
-  return planBy<SolverLibrary>(paths.solver, solver, decomposition);
+LibraryWorkOrError CardLibraries::plan(Card &card,
+                                       const Decomposition &decomposition) {
+  const bool isOfBlas =
+      decomposition.function == Decomposition::Function::SmallLu &&
+      decomposition.isOneCall();
+  return isOfBlas
+             ? planBy<TriangularLibrary>(paths.triangular, triangular, card,
+                                         decomposition)
+             : planBy<SolverLibrary>(paths.solver, solver, card, decomposition);
 }
 
-LibraryWorkOrError CardLibraries::plan(const TriangularSystems &systems) {
-  return planBy<TriangularLibrary>(paths.triangular, triangular, systems);
+LibraryWorkOrError CardLibraries::plan(Card &card,
+                                       const TriangularSystems &systems) {
+  return planBy<TriangularLibrary>(paths.triangular, triangular, card, systems);
 }
 
 LibraryWorkOrError CardLibraries::plan(Card &card, const FourierLines &lines) {

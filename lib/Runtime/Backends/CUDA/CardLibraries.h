@@ -29,10 +29,11 @@ public:
   LibraryWorkOrError plan(const MatrixProduct &product);
   /// How cuFFT transforms these lines. `card` outlives the work.
   LibraryWorkOrError plan(Card &card, const FourierLines &lines);
-  /// How cuSOLVER decomposes these matrices.
-  LibraryWorkOrError plan(const Decomposition &decomposition);
-  /// How cuBLAS solves these systems.
-  LibraryWorkOrError plan(const TriangularSystems &systems);
+  /// How cuSOLVER decomposes these matrices, or cuBLAS. `card` outlives the
+  /// work.
+  LibraryWorkOrError plan(Card &card, const Decomposition &decomposition);
+  /// How cuBLAS solves these systems. `card` outlives the work.
+  LibraryWorkOrError plan(Card &card, const TriangularSystems &systems);
 
 private:
   /// Null: the library is not to be used, or the system has none.
@@ -40,9 +41,9 @@ private:
   Result<const Library *> find(std::optional<std::string> &path);
   /// The plan of a library that has a state on the card, `use`, which is null
   /// where nobody has asked for it.
-  template <typename Library, typename Use, typename Work>
+  template <typename Library, typename Use, typename... Work>
   LibraryWorkOrError planBy(std::optional<std::string> &path,
-                            std::unique_ptr<Use> &use, const Work &work);
+                            std::unique_ptr<Use> &use, Work &...work);
 
   std::mutex mutex; ///< of what is below
   LibraryPaths paths;

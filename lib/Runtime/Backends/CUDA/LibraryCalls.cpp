@@ -97,7 +97,9 @@ decompositionNamed(std::string_view name) {
       std::pair("solver_geqrf", Function::Qr),
       std::pair("solver_householder_product", Function::Reflections),
       std::pair("solver_eigh", Function::Eigen),
-      std::pair("solver_svd", Function::Svd)};
+      std::pair("solver_svd", Function::Svd),
+      std::pair("solver_small_lu", Function::SmallLu),
+      std::pair("solver_small_svd", Function::SmallSvd)};
   for (auto [functionName, function] : names)
     if (name == functionName)
       return function;
@@ -118,30 +120,21 @@ static bool isDense(const Operand &operand, const AccessElements &elements,
   return true;
 }
 
-/// One call each of so many matrices takes the card longer than the host.
-static constexpr size_t mostMatrices = 64;
-
-/// Sets where each matrix of a batch begins in each operand, in bytes; false
-/// where there are too many. `batch`: the loops of the batch.
-static bool findStarts(std::span<const unsigned> batch,
-                       std::span<const int64_t> extents,
-                       std::span<const AccessElements> elements,
-                       std::span<const int64_t> widths,
-                       std::vector<std::vector<int64_t>> &starts) {
-  starts = {std::vector<int64_t>(elements.size())};
-  for (unsigned loop : batch) {
-    std::vector<std::vector<int64_t>> inner;
-    if (size_t(extents[loop]) * starts.size() > mostMatrices)
-      return false;
-    for (const std::vector<int64_t> &outer : starts)
-      for (int64_t i = 0; i < extents[loop]; ++i) {
-        inner.push_back(outer);
-        for (size_t o = 0; o < elements.size(); ++o)
-          inner.back()[o] += i * elements[o].strides[loop] * widths[o];
-      }
-    starts = std::move(inner);
+/// Returns the batch of matrices that are the last dims of operands. `batch`:
+/// its loops.
+static MatrixBatch batchOf(std::span<const unsigned> batch,
+                           std::span<const int64_t> extents,
+                           std::span<const AccessElements> elements,
+                           std::span<const int64_t> widths) {
+  MatrixBatch matrices;
+  for (unsigned loop : batch)
+    matrices.extents.push_back(extents[loop]);
+  for (size_t o = 0; o < elements.size(); ++o) {
+    std::vector<int64_t> &strides = matrices.strides.emplace_back();
+    for (unsigned loop : batch)
+      strides.push_back(elements[o].strides[loop] * widths[o]);
   }
-  return true;
+  return matrices;
 }
 
 LibraryWorkOrError CUDAExecutable::planDecomposition(const Call &call,
@@ -160,7 +153,10 @@ LibraryWorkOrError CUDAExecutable::planDecomposition(const Call &call,
     if (const auto loop = loopOf(errors, dim))
       batch.push_back(*loop);
   std::vector<int64_t> widths;
+  bool isDenseBatch = true;
   for (size_t o = 0; o < operands.size(); ++o) {
+    isDenseBatch &=
+        isDense(*operands[o], call.elements[o], part.extents, /*batchRank=*/0);
     if (!isDense(*operands[o], call.elements[o], part.extents,
                  errors.dims.size()))
       return noLibraryWork();
@@ -172,19 +168,21 @@ LibraryWorkOrError CUDAExecutable::planDecomposition(const Call &call,
   };
   const BufferDecl &matrices = loaded.buffers[step.inputs[0].buffer];
   // Vectors that are checked have to be written.
-  Decomposition decomposition{.function = *function,
-                              .type = matrices.type,
-                              .isLower = option("lower"),
-                              .onlyValues = option("only_values") &&
-                                            !options.checkNonFinite,
-                              .rows = matrices.shape[errors.dims.size() + 1],
-                              .columns = matrices.shape[errors.dims.size()]};
+  Decomposition decomposition{
+      .function = *function,
+      .type = matrices.type,
+      .isLower = option("lower"),
+      .onlyValues = option("only_values") && !options.checkNonFinite,
+
+      .rows = matrices.shape[errors.dims.size() + 1],
+      .columns = matrices.shape[errors.dims.size()],
+      .batch = batchOf(batch, part.extents, call.elements, widths),
+      .isDense = isDenseBatch};
   if (*function == Decomposition::Function::Reflections)
     decomposition.taus = loaded.buffers[step.inputs[1].buffer].shape.back();
-  if (!findStarts(batch, part.extents, call.elements, widths,
-                  decomposition.starts))
-    return noLibraryWork();
-  return card->libraries().plan(decomposition);
+  return decomposition.batch.count() > 0
+             ? card->libraries().plan(*card, decomposition)
+             : noLibraryWork();
 }
 
 /// Reads the options of a step; the matrices are still to be found.
@@ -237,9 +235,9 @@ LibraryWorkOrError CUDAExecutable::planTriangular(const Call &call,
     if (const auto loop = loopOf(*operands[Matrix::X], dim))
       batch.push_back(*loop);
   const std::vector<int64_t> widths(elements.size(), byteWidth(type));
-  return findStarts(batch, part.extents, elements, widths, systems.starts)
-             ? card->libraries().plan(systems)
-             : noLibraryWork();
+  systems.batch = batchOf(batch, part.extents, elements, widths);
+  return systems.batch.count() > 0 ? card->libraries().plan(*card, systems)
+                                   : noLibraryWork();
 }
 
 LibraryWorkOrError CUDAExecutable::planPart(const Call &call,

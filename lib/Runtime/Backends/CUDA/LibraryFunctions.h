@@ -3,6 +3,7 @@
 // a program first needs them.
 #pragma once
 
+#include "meshloom/Core/DType.h"
 #include "meshloom/Core/Result.h"
 
 #include <dlfcn.h>
@@ -98,6 +99,23 @@ Result<const Library *> loadLibrary(const std::string &path,
 inline Error failedCall(std::string_view function, std::string_view result) {
   return Error(fmt::format("{} fails with {}", function, result),
                ErrorCode::INTERNAL);
+}
+
+/// Returns the function of a library for numbers of a type, which is one of
+/// these.
+template <typename Function>
+Function functionOf(DType type, Function f32, Function f64, Function c64,
+                    Function c128) {
+  switch (type) {
+  case DType::F32:
+    return f32;
+  case DType::F64:
+    return f64;
+  case DType::C64:
+    return c64;
+  default:
+    return c128;
+  }
 }
 
 } // namespace meshloom::cuda

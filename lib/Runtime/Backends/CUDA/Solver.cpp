@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of the library overwrite their matrices, so that these are copied
-// to the results first. A batch is one call after the other.
+// to the results first. Here a batch is one call after the other.
 #include "Solver.h"
 
 #include "LibraryFunctions.h"
@@ -47,7 +47,7 @@ static std::string nameOf(SolverResult result) {
   }
 }
 
-static Status check(SolverResult result, std::string_view function) {
+Status cuda::checkSolver(SolverResult result, std::string_view function) {
   if (result == SolverResult::Success)
     return Success();
   return failedCall(function, nameOf(result));
@@ -82,17 +82,7 @@ private:
   SolverType realType() const;
   /// Returns the function for the type of numbers.
   template <typename F> F ofType(F f32, F f64, F c64, F c128) const {
-    switch (type()) {
-    case SolverType::F32:
-      return f32;
-    case SolverType::F64:
-      return f64;
-    case SolverType::C64:
-      return c64;
-    case SolverType::C128:
-      break;
-    }
-    return c128;
+    return functionOf(work.type, f32, f64, c64, c128);
   }
   SolverTriangle triangle() const {
     return work.isLower ? SolverTriangle::Lower : SolverTriangle::Upper;
@@ -148,6 +138,8 @@ std::string_view SolverWork::function() const {
     return "cusolverDnXgesvd";
   case Function::Lu:
   case Function::Reflections:
+  case Function::SmallLu:
+  case Function::SmallSvd:
     break;
   }
   return work.function == Function::Lu
@@ -215,6 +207,9 @@ SolverResult SolverWork::askForBytes(size_t &device) {
   case Function::Reflections:
     result = askReflectionsForBytes(device);
     break;
+  case Function::SmallLu:
+  case Function::SmallSvd:
+    return SolverResult::NotSupported;
   }
   hostWorkspace.resize(host);
   return result;
@@ -227,7 +222,8 @@ Result<bool> SolverWork::plan() {
   const SolverResult result = askForBytes(deviceBytes);
   if (result == SolverResult::NotSupported)
     return false;
-  if (Status ok = check(result, fmt::format("{}_bufferSize", function())); !ok)
+  if (Status ok = checkSolver(result, fmt::format("{}_bufferSize", function()));
+      !ok)
     return ok.error();
   copyOffset = paddedBytes(int64_t(deviceBytes));
   if (work.function == Function::Svd)
@@ -297,6 +293,8 @@ SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
   case Function::Lu:
     return factorize(arrays, workspace);
   case Function::Reflections:
+  case Function::SmallLu:
+  case Function::SmallSvd:
     break;
   }
   return multiplyReflections(arrays, workspace);
@@ -304,11 +302,13 @@ SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
 
 Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
                            char *workspace) const {
-  for (const std::vector<int64_t> &start : work.starts) {
+  std::vector<std::vector<int64_t>> starts;
+  for (size_t i = 0; i < operands.size(); ++i)
+    starts.push_back(work.batch.starts(i));
+  for (int64_t m = 0; m < work.batch.count(); ++m) {
     std::vector<char *> arrays;
-    arrays.reserve(start.size());
-    for (size_t i = 0; i < start.size(); ++i)
-      arrays.push_back(operands[i] + start[i]);
+    for (size_t i = 0; i < operands.size(); ++i)
+      arrays.push_back(operands[i] + starts[i][size_t(m)]);
     char *matrix = work.function == Function::Svd ? workspace + copyOffset
                    : hasTwoOperands()             ? arrays[2]
                                                   : arrays[1];
@@ -324,12 +324,12 @@ Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
     const Status done =
         commands.callLibrary({}, [&](StreamHandle stream) -> Status {
           std::lock_guard lock(solver.mutex);
-          if (Status ok =
-                  check(library.cusolverDnSetStream(solver.handle, stream),
-                        "cusolverDnSetStream");
+          if (Status ok = checkSolver(
+                  library.cusolverDnSetStream(solver.handle, stream),
+                  "cusolverDnSetStream");
               !ok)
             return ok;
-          return check(decompose(arrays, matrix, workspace), function());
+          return checkSolver(decompose(arrays, matrix, workspace), function());
         });
     if (!done)
       return done;
@@ -339,25 +339,41 @@ Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
 
 Result<std::unique_ptr<Solver>> Solver::create(const SolverLibrary &library) {
   std::unique_ptr<Solver> solver(new Solver(library));
-  if (Status ok =
-          check(library.cusolverDnCreate(&solver->handle), "cusolverDnCreate");
-      !ok)
-    return ok.error();
-  if (Status ok = check(library.cusolverDnCreateParams(&solver->parameters),
-                        "cusolverDnCreateParams");
-      !ok)
-    return ok.error();
+  Status done = checkSolver(library.cusolverDnCreate(&solver->handle),
+                            "cusolverDnCreate");
+  if (done)
+    done = checkSolver(library.cusolverDnCreateParams(&solver->parameters),
+                       "cusolverDnCreateParams");
+  if (done)
+    done =
+        checkSolver(library.cusolverDnCreateSyevjInfo(&solver->eigenParameters),
+                    "cusolverDnCreateSyevjInfo");
+  if (done)
+    done =
+        checkSolver(library.cusolverDnCreateGesvdjInfo(&solver->svdParameters),
+                    "cusolverDnCreateGesvdjInfo");
+  if (!done)
+    return done.error();
   return solver;
 }
 
 Solver::~Solver() {
+  if (svdParameters)
+    (void)library.cusolverDnDestroyGesvdjInfo(svdParameters);
+  if (eigenParameters)
+    (void)library.cusolverDnDestroySyevjInfo(eigenParameters);
   if (parameters)
     (void)library.cusolverDnDestroyParams(parameters);
   if (handle)
     (void)library.cusolverDnDestroy(handle);
 }
 
-LibraryWorkOrError Solver::plan(const Decomposition &decomposition) {
+LibraryWorkOrError Solver::plan(Card &card,
+                                const Decomposition &decomposition) {
+  if (decomposition.isOneCall())
+    return planBatch(*this, card, decomposition);
+  if (decomposition.batch.isTooLargeForCalls())
+    return noLibraryWork();
   auto work = std::make_shared<SolverWork>(*this, decomposition);
   Result<bool> isTaken = work->plan();
   if (!isTaken)

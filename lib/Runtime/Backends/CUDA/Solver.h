@@ -4,13 +4,13 @@
 #pragma once
 
 #include "LibraryWork.h"
+#include "MatrixBatch.h"
 #include "SolverFacts.h"
 
 #include "meshloom/Core/DType.h"
 
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace meshloom::cuda {
 
@@ -30,16 +30,27 @@ public:
 /// A decomposition of matrices of one shape: see Targets/Kernels/SolverCalls.
 /// Matrices lie column by column, without gaps.
 struct Decomposition {
-  enum class Function : uint8_t { Cholesky, Lu, Qr, Reflections, Eigen, Svd };
+  enum class Function : uint8_t {
+    Cholesky,
+    Lu,
+    Qr,
+    Reflections,
+    Eigen,
+    Svd,
+    SmallLu,
+    SmallSvd
+  };
   Function function = Function::Cholesky;
   DType type = DType::F32;
   bool isLower = false;    ///< of Cholesky and Eigen
-  bool onlyValues = false; ///< of Svd
+  bool onlyValues = false; ///< of Svd and SmallSvd
   int64_t rows = 0, columns = 0;
   int64_t taus = 0; ///< of Reflections
-  /// Per matrix: where it begins in each operand of the call, in bytes from
-  /// where the operand does.
-  std::vector<std::vector<int64_t>> starts = {};
+  MatrixBatch batch = {};
+  bool isDense = false; ///< there are no gaps between matrices, either
+
+  /// Returns whether one call decomposes all matrices.
+  bool isOneCall() const;
 };
 
 /// The library on one card. The card is the one that the calling thread speaks
@@ -51,18 +62,27 @@ public:
   Solver(const Solver &) = delete;
   Solver &operator=(const Solver &) = delete;
 
-  /// The solver outlives the work. Null: the library does not take the
-  /// matrices.
-  LibraryWorkOrError plan(const Decomposition &decomposition);
+  /// The solver and the card outlive the work. Null: the library does not take
+  /// the matrices.
+  LibraryWorkOrError plan(Card &card, const Decomposition &decomposition);
 
 private:
   friend class SolverWork;
+  friend class SolverBatchWork;
   explicit Solver(const SolverLibrary &library) : library(library) {}
 
   const SolverLibrary &library;
   SolverHandle handle = nullptr;
   SolverParameters parameters = nullptr;
+  SolverEigenParameters eigenParameters = nullptr;
+  SolverSvdParameters svdParameters = nullptr;
   std::mutex mutex; ///< of the handle's stream
 };
+
+/// Fails where a function of the library has.
+Status checkSolver(SolverResult result, std::string_view function);
+/// How one call decomposes all matrices of a batch.
+LibraryWorkOrError planBatch(Solver &solver, Card &card,
+                             const Decomposition &decomposition);
 
 } // namespace meshloom::cuda

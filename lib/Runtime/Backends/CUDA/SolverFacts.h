@@ -26,5 +26,8 @@ enum class SolverTriangle : int { Lower = 0, Upper = 1 };
 
 using SolverHandle = struct SolverObject *;
 using SolverParameters = struct SolverParametersObject *;
+/// The parameters of syevj, and those of gesvdj.
+using SolverEigenParameters = struct SolverEigenParametersObject *;
+using SolverSvdParameters = struct SolverSvdParametersObject *;
 
 } // namespace meshloom::cuda

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TriangularSolver: NVIDIA's cuBLAS, which solves triangular systems on a card.
-// The library is found when a program first needs it.
+// TriangularSolver: NVIDIA's cuBLAS, which solves triangular systems on a card,
+// and finds the triangles L and U of many small matrices. The library is found
+// when a program first needs it.
 #pragma once
 
-#include "LibraryWork.h"
+#include "Solver.h"
 #include "TriangularFacts.h"
 
 #include "meshloom/Core/DType.h"
 
 #include <array>
-#include <mutex>
-#include <string>
-#include <vector>
 
 namespace meshloom::cuda {
 
@@ -38,9 +36,7 @@ struct TriangularSystems {
   TriangularTranspose transpose = TriangularTranspose::None;
   int64_t rows = 0, columns = 0;       ///< of B and X
   std::array<int64_t, 3> rowStrides{}; ///< of A, B and X
-  /// Per system: where its matrices begin, in bytes from where the operands of
-  /// the call do.
-  std::vector<std::vector<int64_t>> starts = {};
+  MatrixBatch batch = {};
 };
 
 /// The library on one card. The card is the one that the calling thread speaks
@@ -53,11 +49,18 @@ public:
   TriangularSolver(const TriangularSolver &) = delete;
   TriangularSolver &operator=(const TriangularSolver &) = delete;
 
-  /// The solver outlives the work.
-  LibraryWorkOrError plan(const TriangularSystems &systems);
+  /// The solver and the card outlive the work. Null: the library does not take
+  /// the matrices.
+  LibraryWorkOrError plan(Card &card, const TriangularSystems &systems);
+  /// The same for a decomposition that is one call of SmallLu.
+  LibraryWorkOrError plan(Card &card, const Decomposition &decomposition);
 
 private:
   friend class TriangularWork;
+  friend class LuBatchWork;
+  /// Calls `use(handle)` for work in a stream.
+  Status inStream(StreamHandle stream, std::string_view function,
+                  const std::function<BlasResult(TriangularHandle)> &use);
   explicit TriangularSolver(const TriangularLibrary &library)
       : library(library) {}
 
