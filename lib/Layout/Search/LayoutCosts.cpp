@@ -144,7 +144,7 @@ std::vector<LayoutId> LayoutState::targetsBut(unsigned value,
   for (const Need &need : needs[value])
     if (need.target != source)
       found.push_back(need.target);
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found, {}, [&](LayoutId id) { return get(id).hash(); });
   return found;
 }
 

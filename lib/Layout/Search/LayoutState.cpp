@@ -42,7 +42,7 @@ LayoutState::LayoutState(const LayoutGraph &graph,
       opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
+    prices = LayoutPrices::ofThread(graph.mesh(), machine);
   for (const LayoutGraph::Value &value : graph.values) {
     layouts.push_back(intern(value.layout()));
     kinds.push_back(prices->kindOf(value.shape(), value.type()));
