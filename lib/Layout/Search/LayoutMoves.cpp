@@ -7,6 +7,8 @@
 
 namespace meshloom {
 
+using Change = LayoutState::Change;
+
 LayoutMoves::LayoutMoves(const LayoutGraph &graph,
                          const LayoutClusters &clusters, LayoutState &state)
     : graph(graph), state(state) {
@@ -53,8 +55,7 @@ void LayoutMoves::findAssignments(const Cluster &cluster, size_t ways) {
       add(kind.wishOfResult(i, target, prices));
 }
 
-const LayoutMoves::Change *LayoutMoves::changeTo(Cluster &cluster,
-                                                 unsigned resultLayouts) {
+const Change *LayoutMoves::changeTo(Cluster &cluster, unsigned resultLayouts) {
   if (cluster.changeOf.size() <= resultLayouts)
     cluster.changeOf.resize(resultLayouts + 1);
   const Change *&change = cluster.changeOf[resultLayouts];
@@ -69,9 +70,29 @@ const LayoutMoves::Change *LayoutMoves::changeTo(Cluster &cluster,
   return change;
 }
 
-std::vector<const LayoutMoves::Change *> LayoutMoves::list(unsigned index,
-                                                           size_t ways) {
+uint64_t LayoutMoves::stateOf(unsigned index, size_t ways) const {
+  const Cluster &cluster = clusterMoves[index];
+  uint64_t hash = state.layoutsOf(index) ^ mixed(ways);
+  for (unsigned value : cluster.inputs)
+    hash = mixed(hash ^ state.layout(value));
+  for (unsigned value : cluster.results)
+    hash = mixed(hash ^ state.stateOf(value));
+  return hash;
+}
+
+const std::vector<const Change *> &LayoutMoves::list(unsigned index,
+                                                     size_t ways) {
   Cluster &cluster = clusterMoves[index];
+  unsigned &number = cluster.listNumbers[stateOf(index, ways)];
+  if (number == 0) {
+    cluster.lists.push_back(newList(cluster, ways));
+    number = unsigned(cluster.lists.size());
+  }
+  return cluster.lists[number - 1];
+}
+
+std::vector<const Change *> LayoutMoves::newList(Cluster &cluster,
+                                                 size_t ways) {
   ++lists;
   findAssignments(cluster, ways);
   // Without pending inputs there is nothing to pass on: where one of a

@@ -22,8 +22,10 @@ public:
   static constexpr size_t manyWays = 64, fewWays = 27;
 
   /// All changes of one cluster but what is: first those by assignments, then
-  /// those by tensors around it. They stay where they are.
-  std::vector<const Change *> list(unsigned cluster, size_t ways = manyWays);
+  /// those by tensors around it. They stay where they are,
+  /// and so does the list.
+  const std::vector<const Change *> &list(unsigned cluster,
+                                          size_t ways = manyWays);
 
 private:
   struct Cluster {
@@ -33,7 +35,13 @@ private:
     std::deque<Change> changes;
     /// By number of the kind; null: not listed before.
     std::vector<const Change *> changeOf;
+    std::deque<std::vector<const Change *>> lists;
+    NumberTable<unsigned> listNumbers; ///< by `stateOf`, from 1; 0: new
   };
+
+  /// Returns a hash of all that a list depends on.
+  uint64_t stateOf(unsigned index, size_t ways) const;
+  std::vector<const Change *> newList(Cluster &cluster, size_t ways);
 
   /// Lists the assignments that are worth trying.
   void findAssignments(const Cluster &cluster, size_t ways);

@@ -238,9 +238,11 @@ private:
     std::vector<Stored> stored;
   };
   static constexpr size_t manyOps = 32;
-  void recountOp(unsigned op);
+  void recountOp(unsigned op, Record *record);
+  void setPart(unsigned op, const OpEvaluation *evaluation,
+               std::span<const Stored> storedByOp);
   /// Recounts the ops that changed, and the producers of values that did.
-  void recountOps(const Record &record);
+  void recountOps(Record &record);
 
   /// The parts of `apply`, in order. The first one gives the values their
   /// layouts and brings their ops up to date, and is false where some op cannot
@@ -290,6 +292,13 @@ private:
       Demand demand;
     };
     std::vector<OldDemand> demands;
+    struct OldPart {
+      unsigned op;
+      const OpEvaluation *evaluation;
+      size_t numberOfStored; ///< the next ones of `stored`
+    };
+    std::vector<OldPart> parts;
+    std::vector<Stored> stored;
     std::vector<unsigned> values, clusters;
     std::vector<Objective> valueCosts, clusterCosts;
     Objective sum;

@@ -2,6 +2,7 @@
 // NumberTable: a hash table from numbers to small values, all in one array.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -54,7 +55,9 @@ private:
   };
 
   size_t placeOf(uint64_t key) const {
-    size_t place = key * 0x9e3779b97f4a7c15u >> 20 & (slots.size() - 1);
+    // Each bit of a key counts in the highest bits of the product.
+    size_t place =
+        key * 0x9e3779b97f4a7c15u >> (64 - std::countr_zero(slots.size()));
     while (slots[place].key != key && slots[place].key != noKey)
       place = (place + 1) & (slots.size() - 1);
     return place;
