@@ -9,10 +9,13 @@
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
+#include "meshloom/Support/File.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 namespace meshloom::run {
@@ -23,14 +26,22 @@ using Kind = PipelineValue::Kind;
 
 class PipelineRun {
 public:
+  /// `replaced`: how many arguments, the first ones, each step gives anew.
   PipelineRun(const PipelineProgram &program, std::shared_ptr<Client> client,
-              const std::vector<HostBytes> &inputs)
-      : program(program), client(std::move(client)), inputs(inputs) {}
+              std::vector<HostBytes> inputs, size_t replaced)
+      : program(program), client(std::move(client)), inputs(std::move(inputs)),
+        replaced(replaced), heldBytes(program.parts.size()) {}
 
   /// Loads each part on the devices of its stage.
   Status load(std::vector<Compiled> parts, const std::string &deviceType);
-  /// Runs one step, and returns its results.
-  Result<std::vector<HostBytes>> run();
+  /// Runs one step, and returns its results when they are there: none for an
+  /// argument that no part takes.
+  Result<std::vector<Array>> step();
+  /// The last results become the arguments that they replace.
+  Status carry(const std::vector<Array> &results);
+  Result<HostBytes> hostValue(size_t result, const Array &array) const;
+  /// Returns the most bytes that a device of each set has held.
+  std::vector<int64_t> peakBytes() const;
 
 private:
   /// A value, and its microbatch or -1.
@@ -40,14 +51,20 @@ private:
   }
   HostBytes initialBytes(const Key &key, const ArrayType &type) const;
   Result<Array> take(const Key &key, const ArrayType &type, bool isReplaced);
+  void countUses(const std::vector<PipelineLaunch> &order);
   Status start(const PipelineLaunch &launch);
+  void noteHeldBytes(const PipelineLaunch &launch);
 
   const PipelineProgram &program;
   const std::shared_ptr<Client> client;
-  const std::vector<HostBytes> &inputs;
+  std::vector<HostBytes> inputs;
+  const size_t replaced;
   std::vector<std::shared_ptr<Executable>> executables;
+  /// Those of arguments stay from step to step.
   std::map<Key, Array> arrays;
   std::map<Key, int64_t> uses; ///< that are to come
+  /// Per part, the most bytes of a device that are no operands of it.
+  std::vector<int64_t> heldBytes;
 };
 
 Status PipelineRun::load(std::vector<Compiled> parts,
@@ -116,6 +133,7 @@ Status PipelineRun::start(const PipelineLaunch &launch) {
       return operand.error();
     operands.push_back(std::move(*operand));
   }
+  noteHeldBytes(launch);
   Result<std::vector<Array>> results = executable.execute(std::move(operands));
   if (!results)
     return results.error();
@@ -125,39 +143,107 @@ Status PipelineRun::start(const PipelineLaunch &launch) {
   return Success();
 }
 
-Result<std::vector<HostBytes>> PipelineRun::run() {
-  const std::vector<PipelineLaunch> order = program.launches();
+/// Counts the arrays on the devices of a part that are not its operands.
+void PipelineRun::noteHeldBytes(const PipelineLaunch &launch) {
+  const Mesh &mesh = executables[launch.part]->signature().mesh;
+  int64_t bytes = 0;
+  for (const auto &[key, array] : arrays)
+    if (array && array.type().layout.mesh() == mesh)
+      bytes += array.buffer()->bytes();
+  for (size_t operand : program.parts[launch.part].operands)
+    if (const Array &array = arrays[keyOf(operand, launch.microbatch)];
+        array && array.type().layout.mesh() == mesh)
+      bytes -= array.buffer()->bytes();
+  int64_t &most = heldBytes[launch.part];
+  most = std::max(most, bytes / mesh.size());
+}
+
+std::vector<int64_t> PipelineRun::peakBytes() const {
+  std::vector<int64_t> peaks(size_t(program.shape.sets()));
+  for (size_t i = 0; i < program.parts.size(); ++i) {
+    int64_t &peak = peaks[size_t(program.shape.setOf(program.parts[i].stage))];
+    peak = std::max(peak, heldBytes[i] +
+                              executables[i]->statistics().peakBytesPerDevice);
+  }
+  return peaks;
+}
+
+/// Arguments that are not replaced have one use more, so that they stay.
+void PipelineRun::countUses(const std::vector<PipelineLaunch> &order) {
+  uses.clear();
   for (const PipelineLaunch &launch : order)
     for (size_t value : program.parts[launch.part].operands)
       ++uses[keyOf(value, launch.microbatch)];
   for (size_t value : program.results)
     ++uses[keyOf(value, -1)];
+  for (size_t i = 0; i < program.values.size(); ++i)
+    if (program.values[i].kind == Kind::Argument &&
+        program.values[i].argument >= replaced)
+      ++uses[keyOf(i, -1)];
+}
+
+Result<std::vector<Array>> PipelineRun::step() {
+  std::erase_if(arrays, [&](const auto &entry) {
+    return program.values[entry.first.first].kind != Kind::Argument;
+  });
+  const std::vector<PipelineLaunch> order = program.launches();
+  countUses(order);
   for (const PipelineLaunch &launch : order)
     if (Status started = start(launch); !started)
       return started.error();
-  std::vector<HostBytes> results;
-  for (size_t value : program.results) {
-    const Array &array = arrays[keyOf(value, -1)];
-    Result<HostBytes> bytes =
-        array ? array.toHost() : inputs[program.values[value].argument];
+  std::vector<Array> results;
+  for (size_t value : program.results)
+    results.push_back(arrays[keyOf(value, -1)]);
+  for (const Array &result : results)
+    if (result)
+      if (Status done = result.wait(); !done)
+        return done.error();
+  return results;
+}
+
+Status PipelineRun::carry(const std::vector<Array> &results) {
+  const size_t first = results.size() - replaced;
+  for (size_t argument = 0; argument < replaced; ++argument) {
+    const Array &array = results[first + argument];
+    bool isSplit = false;
+    for (size_t i = 0; i < program.values.size(); ++i) {
+      const PipelineValue &value = program.values[i];
+      if (value.argument != argument)
+        continue;
+      if (value.kind == Kind::Argument)
+        arrays[keyOf(i, -1)] = array;
+      isSplit |= value.kind == Kind::Microbatch;
+    }
+    if (array && !isSplit)
+      continue;
+    Result<HostBytes> bytes = hostValue(first + argument, array);
     if (!bytes)
       return bytes.error();
-    results.push_back(std::move(*bytes));
+    inputs[argument] = std::move(*bytes);
   }
-  return results;
+  return Success();
+}
+
+Result<HostBytes> PipelineRun::hostValue(size_t result,
+                                         const Array &array) const {
+  if (array)
+    return array.toHost();
+  return inputs[program.values[program.results[result]].argument];
 }
 
 Status checkOptions(const Options &options) {
   if (processEnvironment("DTENSOR_NUM_CLIENTS"))
     return Error("--pipeline runs in one process: start mesh-run without "
                  "mesh-launch");
-  if (options.carry >= 0 || options.repeat > 1 || !options.profile.empty() ||
-      !options.statsFile.empty() || !options.emitProgram.empty() ||
+  if (!options.profile.empty() || !options.emitProgram.empty() ||
       !options.explain.empty() || options.suggest || options.compileOnly ||
       options.microbatches)
-    return Error("--pipeline runs one step: name no --carry, --repeat, "
-                 "--profile, --stats, --emit-program, --explain, --suggest, "
-                 "--compile-only or --accumulate-gradients beside it");
+    return Error("--pipeline runs parts of the program: name no --profile, "
+                 "--emit-program, --explain, --suggest, --compile-only or "
+                 "--accumulate-gradients beside it");
+  if (options.carry >= 0 && options.verify)
+    return Error("--verify compares one run from the inputs, and --carry "
+                 "continues from the results: give one of them");
   return Success();
 }
 
@@ -179,6 +265,47 @@ Result<Signature> signatureWithNotes(const Source &source,
   return signature;
 }
 
+/// Runs the steps that the options ask for, and returns the milliseconds that
+/// each took; `results` become those of the last one.
+Result<std::vector<double>> runSteps(PipelineRun &run, const Options &options,
+                                     std::vector<Array> &results) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> milliseconds;
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    if (options.carry >= 0 && i > 0)
+      if (Status carried = run.carry(results); !carried)
+        return carried.error();
+    results.clear();
+    const Clock::time_point start = Clock::now();
+    auto found = run.step();
+    if (!found)
+      return found.error();
+    results = std::move(*found);
+    milliseconds.push_back(
+        std::chrono::duration<double, std::milli>(Clock::now() - start)
+            .count());
+  }
+  return milliseconds;
+}
+
+/// Writes the times of steps and the peaks of the sets of devices, measured and
+/// predicted.
+Status writeStats(const Options &options, const PipelineRun &run,
+                  const PipelinePlan &plan, std::vector<double> milliseconds) {
+  std::ranges::sort(milliseconds);
+  nlohmann::ordered_json stats;
+  stats["program"] = options.program;
+  stats["devices_per_set"] = plan.devices;
+  stats["peak_bytes_per_device"] = run.peakBytes();
+  stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
+  stats["best_step_ms"] = milliseconds.front();
+  stats["predicted"] = {
+      {"machine", options.machine},
+      {"peak_bytes_per_device", plan.peakBytes},
+      {"step_ms", double(plan.step.time + plan.updateTime) * 1e-9}};
+  return writeFile(options.statsFile, stats.dump(2) + "\n");
+}
+
 } // namespace
 
 Status runPipeline(Platform &platform, const Options &options) {
@@ -193,38 +320,58 @@ Status runPipeline(Platform &platform, const Options &options) {
   Result<Signature> signature = signatureWithNotes(**source, *pipeline);
   if (!signature)
     return signature.error();
+  if (options.carry >= 0)
+    if (Status ok = checkCarried(*signature, options.carry); !ok)
+      return ok;
   auto inputs = makeInputs(*signature, options);
   if (!inputs)
     return inputs.error();
+  Result<PipelinePlan> plan = (*source)->planPipeline(*pipeline);
+  if (!plan)
+    return plan.error();
   auto client =
       platform.client(pipeline->program.shape.sets() *
                       pipeline->parts.front().signature().mesh.size());
   if (!client)
     return client.error();
-  PipelineRun run(pipeline->program, *client, *inputs);
+  const size_t replaced =
+      options.carry < 0 ? 0 : signature->results.size() - size_t(options.carry);
   auto deviceType = platform.deviceType();
   if (!deviceType)
     return deviceType.error();
+  PipelineRun run(pipeline->program, *client, *inputs, replaced);
   if (Status loaded = run.load(std::move(pipeline->parts), *deviceType);
       !loaded)
     return loaded;
-  auto results = run.run();
-  if (!results)
-    return results.error();
-  for (size_t i = 0; i < results->size(); ++i) {
+  std::vector<Array> arrays;
+  auto milliseconds = runSteps(run, options, arrays);
+  if (!milliseconds)
+    return milliseconds.error();
+  std::vector<HostBytes> results;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    Result<HostBytes> bytes = run.hostValue(i, arrays[i]);
+    if (!bytes)
+      return bytes.error();
+    results.push_back(std::move(*bytes));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
     const auto &[name, type, alias] = signature->results[i];
     fmt::print("{} {} {}\n", describe("result", i, name),
                describe(type.dtype, type.shape),
-               preview(type.dtype, (*results)[i]));
+               preview(type.dtype, results[i]));
   }
+  if (!options.statsFile.empty())
+    if (Status written = writeStats(options, run, *plan, *milliseconds);
+        !written)
+      return written;
   if (!options.outputDir.empty()) {
     if (Status ready = makeDirectory(options.outputDir); !ready)
       return ready;
-    if (Status saved = saveResults(options.outputDir, *signature, *results);
+    if (Status saved = saveResults(options.outputDir, *signature, results);
         !saved)
       return saved;
   }
-  return options.verify ? (*source)->verify(*inputs, *results, *signature)
+  return options.verify ? (*source)->verify(*inputs, results, *signature)
                         : Status(Success());
 }
 
