@@ -82,9 +82,9 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
   const double length = held.front();
   if (kernel->library == "sort")
     return int64_t(lines * length);
-  // Of n elements in random order, k (1 + ln(n / k)) are among the largest k
-  // when they are read. Each takes three times as long as one of a sort, and to
-  // compare an element takes a fiftieth.
+  // Where n elements are in random order, k (1 + ln(n / k)) are among the
+  // largest k when they are read. Each takes three times as long as one of a
+  // sort, and to compare an element takes a fiftieth.
   const double wanted = std::clamp(held.back(), 1.0, std::max(length, 1.0));
   const double entering =
       wanted * (1 + std::log(std::max(length, 1.0) / wanted));

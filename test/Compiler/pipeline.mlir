@@ -16,8 +16,18 @@
 // CHECK-NEXT: time of a step: {{[0-9.]+}} us, of which {{[0-9.]+}} us are for the updates; devices wait in {{[0-9.]+}} % of the time before
 // The loss of the third step, as without a pipeline.
 // CARRY: result 0 f32[] [1813.86]
+// The peaks of the four sets of devices are what was predicted.
 // STATS: "peak_bytes_per_device": [
-// STATS: "step_ms"
+// STATS-NEXT: [[FIRST:[0-9]+]],
+// STATS-NEXT: [[SECOND:[0-9]+]],
+// STATS-NEXT: [[THIRD:[0-9]+]],
+// STATS-NEXT: [[FOURTH:[0-9]+]]
+// STATS: "predicted": {
+// STATS: "peak_bytes_per_device": [
+// STATS-NEXT: [[FIRST]],
+// STATS-NEXT: [[SECOND]],
+// STATS-NEXT: [[THIRD]],
+// STATS-NEXT: [[FOURTH]]
 // UNNAMED: no op is in a stage of the pipeline: put the ops of stage i into the name scope stagei, as jax.named_scope("stage0") does, or name other scopes with --pipeline=scope=NAME
 // RETURNS: this op is in the scope stage1, which is in stage 1 of the pipeline, and needs a value that stage 0 computes later, in its backward part
 // SCHEDULE: --pipeline: expected microbatches=N, stages=N, sets=N, scope=NAME or schedule=gpipe, 1f1b, interleaved or zero-bubble, separated by commas, got 'schedule=2f2b'

@@ -30,7 +30,12 @@ public:
   PipelineRun(const PipelineProgram &program, std::shared_ptr<Client> client,
               std::vector<HostBytes> inputs, size_t replaced)
       : program(program), client(std::move(client)), inputs(std::move(inputs)),
-        replaced(replaced), heldBytes(program.parts.size()) {}
+        replaced(replaced), homes(program.values.size(), -1),
+        heldBytes(program.parts.size()) {
+    for (const PipelinePart &part : program.parts)
+      for (size_t value : part.results)
+        homes[value] = program.shape.setOf(part.stage);
+  }
 
   /// Loads each part on the devices of its stage.
   Status load(std::vector<Compiled> parts, const std::string &deviceType);
@@ -44,25 +49,36 @@ public:
   std::vector<int64_t> peakBytes() const;
 
 private:
-  /// A value, and its microbatch or -1.
-  using Key = std::pair<size_t, int64_t>;
-  Key keyOf(size_t value, int64_t microbatch) const {
-    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1};
+  /// A value on a set of devices, and its microbatch or -1.
+  struct Key {
+    size_t value;
+    int64_t microbatch, set;
+    auto operator<=>(const Key &) const = default;
+  };
+  Key keyOf(size_t value, int64_t microbatch, int64_t set) const {
+    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1,
+            set};
+  }
+  int64_t setOf(size_t part) const {
+    return program.shape.setOf(program.parts[part].stage);
   }
   HostBytes initialBytes(const Key &key, const ArrayType &type) const;
   Result<Array> take(const Key &key, const ArrayType &type, bool isReplaced);
   void countUses(const std::vector<PipelineLaunch> &order);
   Status start(const PipelineLaunch &launch);
   void noteHeldBytes(const PipelineLaunch &launch);
+  void replace(size_t value, const Array &array, int64_t set);
 
   const PipelineProgram &program;
   const std::shared_ptr<Client> client;
   std::vector<HostBytes> inputs;
   const size_t replaced;
   std::vector<std::shared_ptr<Executable>> executables;
-  /// Those of arguments stay from step to step.
+  /// Arrays of arguments stay from step to step.
   std::map<Key, Array> arrays;
   std::map<Key, int64_t> uses; ///< that are to come
+  /// Per value, the set on which it is computed; -1: it comes from the host.
+  std::vector<int64_t> homes;
   /// Per part, the most bytes of a device that are no operands of it.
   std::vector<int64_t> heldBytes;
 };
@@ -88,32 +104,38 @@ Status PipelineRun::load(std::vector<Compiled> parts,
 /// or the zeros that a sum begins with.
 HostBytes PipelineRun::initialBytes(const Key &key,
                                     const ArrayType &type) const {
-  const PipelineValue &value = program.values[key.first];
+  const PipelineValue &value = program.values[key.value];
   if (value.kind == Kind::Argument)
     return inputs[value.argument];
   if (value.kind == Kind::Microbatch) {
     const HostBytes &batch = inputs[value.argument];
     const auto size =
         std::ssize(batch) / std::ptrdiff_t(program.shape.microbatches);
-    const auto begin = batch.begin() + key.second * size;
+    const auto begin = batch.begin() + key.microbatch * size;
     return {begin, begin + size};
   }
   return HostBytes(size_t(*tensorBytes(type.shape, type.dtype)), 0);
 }
 
+/// Takes a value, which the first part of a set that needs it brings there.
 /// `isReplaced`: the part gives the new value of the sum.
 Result<Array> PipelineRun::take(const Key &key, const ArrayType &type,
                                 bool isReplaced) {
-  Array &present = arrays[key];
-  const bool isLast = --uses[key] == 0 || isReplaced;
-  if (!present) {
+  auto takeOnce = [this](const Key &taken, bool isLast) {
+    Array &array = arrays[taken];
+    return --uses[taken] == 0 || isLast ? std::move(array) : array;
+  };
+  if (!arrays[key]) {
+    const Key home{key.value, key.microbatch, homes[key.value]};
+    const bool isElsewhere = home.set >= 0 && home.set != key.set;
     Result<Array> placed =
-        Array::fromHost(client, type, initialBytes(key, type));
+        isElsewhere ? takeOnce(home, false).movedTo(client, type)
+                    : Array::fromHost(client, type, initialBytes(key, type));
     if (!placed)
       return placed;
-    present = std::move(*placed);
+    arrays[key] = std::move(*placed);
   }
-  Array array = isLast ? std::move(present) : present;
+  Array array = takeOnce(key, isReplaced);
   if (array.type() == type)
     return array;
   return std::move(array).movedTo(client, type);
@@ -127,8 +149,9 @@ Status PipelineRun::start(const PipelineLaunch &launch) {
   for (size_t i = 0; i < part.operands.size(); ++i) {
     const bool isReplaced =
         std::ranges::count(part.results, part.operands[i]) > 0;
-    Result<Array> operand = take(keyOf(part.operands[i], launch.microbatch),
-                                 signature.arguments[i].type, isReplaced);
+    Result<Array> operand =
+        take(keyOf(part.operands[i], launch.microbatch, setOf(launch.part)),
+             signature.arguments[i].type, isReplaced);
     if (!operand)
       return operand.error();
     operands.push_back(std::move(*operand));
@@ -138,24 +161,24 @@ Status PipelineRun::start(const PipelineLaunch &launch) {
   if (!results)
     return results.error();
   for (size_t i = 0; i < results->size(); ++i)
-    arrays[keyOf(part.results[i], launch.microbatch)] =
+    arrays[keyOf(part.results[i], launch.microbatch, setOf(launch.part))] =
         std::move((*results)[i]);
   return Success();
 }
 
 /// Counts the arrays on the devices of a part that are not its operands.
 void PipelineRun::noteHeldBytes(const PipelineLaunch &launch) {
-  const Mesh &mesh = executables[launch.part]->signature().mesh;
+  const int64_t set = setOf(launch.part);
   int64_t bytes = 0;
   for (const auto &[key, array] : arrays)
-    if (array && array.type().layout.mesh() == mesh)
+    if (array && key.set == set)
       bytes += array.buffer()->bytes();
   for (size_t operand : program.parts[launch.part].operands)
-    if (const Array &array = arrays[keyOf(operand, launch.microbatch)];
-        array && array.type().layout.mesh() == mesh)
+    if (const Array &array = arrays[keyOf(operand, launch.microbatch, set)])
       bytes -= array.buffer()->bytes();
   int64_t &most = heldBytes[launch.part];
-  most = std::max(most, bytes / mesh.size());
+  most =
+      std::max(most, bytes / executables[launch.part]->signature().mesh.size());
 }
 
 std::vector<int64_t> PipelineRun::peakBytes() const {
@@ -168,23 +191,28 @@ std::vector<int64_t> PipelineRun::peakBytes() const {
   return peaks;
 }
 
-/// Arguments that are not replaced have one use more, so that they stay.
+/// Bringing a value to another set is a use where it is computed. Arguments
+/// that are not replaced have one use more, so that they stay.
 void PipelineRun::countUses(const std::vector<PipelineLaunch> &order) {
   uses.clear();
-  for (const PipelineLaunch &launch : order)
-    for (size_t value : program.parts[launch.part].operands)
-      ++uses[keyOf(value, launch.microbatch)];
+  for (const auto &[part, microbatch] : order)
+    for (size_t value : program.parts[part].operands) {
+      const Key key = keyOf(value, microbatch, setOf(part));
+      const int64_t home = homes[value];
+      if (++uses[key] == 1 && home >= 0 && home != key.set)
+        ++uses[{key.value, key.microbatch, home}];
+    }
   for (size_t value : program.results)
-    ++uses[keyOf(value, -1)];
-  for (size_t i = 0; i < program.values.size(); ++i)
-    if (program.values[i].kind == Kind::Argument &&
-        program.values[i].argument >= replaced)
-      ++uses[keyOf(i, -1)];
+    ++uses[keyOf(value, -1, homes[value])];
+  for (auto &[key, count] : uses) {
+    const PipelineValue &value = program.values[key.value];
+    count += value.kind == Kind::Argument && value.argument >= replaced;
+  }
 }
 
 Result<std::vector<Array>> PipelineRun::step() {
   std::erase_if(arrays, [&](const auto &entry) {
-    return program.values[entry.first.first].kind != Kind::Argument;
+    return program.values[entry.first.value].kind != Kind::Argument;
   });
   const std::vector<PipelineLaunch> order = program.launches();
   countUses(order);
@@ -193,12 +221,21 @@ Result<std::vector<Array>> PipelineRun::step() {
       return started.error();
   std::vector<Array> results;
   for (size_t value : program.results)
-    results.push_back(arrays[keyOf(value, -1)]);
+    results.push_back(arrays[keyOf(value, -1, homes[value])]);
   for (const Array &result : results)
     if (result)
       if (Status done = result.wait(); !done)
         return done.error();
   return results;
+}
+
+/// Gives an argument a new value, which is on a set; -1: on the host.
+void PipelineRun::replace(size_t value, const Array &array, int64_t set) {
+  std::erase_if(arrays,
+                [&](const auto &entry) { return entry.first.value == value; });
+  homes[value] = set;
+  if (set >= 0)
+    arrays[keyOf(value, -1, set)] = array;
 }
 
 Status PipelineRun::carry(const std::vector<Array> &results) {
@@ -211,7 +248,7 @@ Status PipelineRun::carry(const std::vector<Array> &results) {
       if (value.argument != argument)
         continue;
       if (value.kind == Kind::Argument)
-        arrays[keyOf(i, -1)] = array;
+        replace(i, array, homes[program.results[first + argument]]);
       isSplit |= value.kind == Kind::Microbatch;
     }
     if (array && !isSplit)
