@@ -14,7 +14,7 @@
 #include "meshloom/Core/RelayoutPlanner.h"
 #include "meshloom/Dialect/DTensor/Wish.h"
 #include "meshloom/Layout/Passes.h"
-#include "meshloom/Layout/Search/RelayoutCosts.h"
+#include "meshloom/Layout/Search/LayoutPrices.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -55,7 +55,7 @@ private:
     inserted.clear();
     kinds = OpKinds();
     needsOfKind.clear();
-    prices.emplace(*mesh, machine);
+    prices = LayoutPrices::ofThread(*mesh, machine);
     SmallVector<Block *> blocks = runBlocks(function);
     for (Block *block : blocks)
       for (Operation &op : *block)
@@ -480,7 +480,7 @@ private:
   /// Relayouts of a value that have been inserted.
   DenseMap<Value, SmallVector<Value>> inserted;
   /// Per mesh.
-  std::optional<RelayoutCosts> prices;
+  std::shared_ptr<RelayoutCosts> prices;
 };
 } // namespace
 } // namespace meshloom

@@ -2,7 +2,8 @@
 // clipped by their global norm, runs in a pipeline. The numbers stay the same.
 // RUN: mesh-run %s --function=step --pipeline=microbatches=4 --verify
 // RUN: mesh-run %s --function=step --pipeline=microbatches=8,schedule=gpipe,stages=2 --verify
-// RUN: mesh-run %s --function=step --pipeline=microbatches=4,schedule=zero-bubble --verify --private-memories
+// RUN: mesh-run %s --function=step --pipeline=microbatches=4,schedule=zero-bubble --private-memories --repeat=3 --carry=1 --stats=%t.json | FileCheck %s --check-prefix=CARRY
+// RUN: FileCheck %s --check-prefix=STATS --input-file=%t.json
 // RUN: mesh-run %s --function=step --pipeline=schedule=interleaved,sets=2 --verify
 // RUN: mesh-opt %s --function=step --pipeline=microbatches=8,stages=2,schedule=zero-bubble --machine=gpu:h100 | FileCheck %s
 // RUN: not mesh-opt %s --function=unnamed --pipeline 2>&1 | FileCheck %s --check-prefix=UNNAMED
@@ -13,6 +14,20 @@
 // CHECK-NEXT: 0  stage0 to stage1 {{[0-9.]+}} us 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 2 {{[0-9.]+}} kB
 // CHECK-NEXT: 1  stage2 to stage3 0 ps {{[0-9.]+}} us {{[0-9.]+}} us 0 ps 2 {{[0-9.]+}} kB
 // CHECK-NEXT: time of a step: {{[0-9.]+}} us, of which {{[0-9.]+}} us are for the updates; devices wait in {{[0-9.]+}} % of the time before
+// The loss of the third step, as without a pipeline.
+// CARRY: result 0 f32[] [1813.86]
+// The peaks of the four sets of devices are what was predicted.
+// STATS: "peak_bytes_per_device": [
+// STATS-NEXT: [[FIRST:[0-9]+]],
+// STATS-NEXT: [[SECOND:[0-9]+]],
+// STATS-NEXT: [[THIRD:[0-9]+]],
+// STATS-NEXT: [[FOURTH:[0-9]+]]
+// STATS: "predicted": {
+// STATS: "peak_bytes_per_device": [
+// STATS-NEXT: [[FIRST]],
+// STATS-NEXT: [[SECOND]],
+// STATS-NEXT: [[THIRD]],
+// STATS-NEXT: [[FOURTH]]
 // UNNAMED: no op is in a stage of the pipeline: put the ops of stage i into the name scope stagei, as jax.named_scope("stage0") does, or name other scopes with --pipeline=scope=NAME
 // RETURNS: this op is in the scope stage1, which is in stage 1 of the pipeline, and needs a value that stage 0 computes later, in its backward part
 // SCHEDULE: --pipeline: expected microbatches=N, stages=N, sets=N, scope=NAME or schedule=gpipe, 1f1b, interleaved or zero-bubble, separated by commas, got 'schedule=2f2b'
@@ -27,12 +42,12 @@
 #backward1 = loc("jit(step)/transpose(jvp(stage1))")
 #backward2 = loc("jit(step)/transpose(jvp(stage2))")
 #backward3 = loc("jit(step)/transpose(jvp(stage3))")
-func.func @step(%w0: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w0"},
-                %w1: tensor<32x32xf32> {dtensor.alias = 1 : i64, dtensor.name = "w1"},
-                %w2: tensor<32x32xf32> {dtensor.alias = 2 : i64, dtensor.name = "w2"},
-                %w3: tensor<32x32xf32> {dtensor.alias = 3 : i64, dtensor.name = "w3"},
+func.func @step(%w0: tensor<32x32xf32> {dtensor.alias = 1 : i64, dtensor.name = "w0"},
+                %w1: tensor<32x32xf32> {dtensor.alias = 2 : i64, dtensor.name = "w1"},
+                %w2: tensor<32x32xf32> {dtensor.alias = 3 : i64, dtensor.name = "w2"},
+                %w3: tensor<32x32xf32> {dtensor.alias = 4 : i64, dtensor.name = "w3"},
                 %x: tensor<64x32xf32, #rows> {dtensor.name = "x"}, %y: tensor<64x32xf32, #rows> {dtensor.name = "y"})
-    -> (tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<f32>) {
+    -> (tensor<f32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>) {
   %one = dtensor.constant dense<1.0> : tensor<64x32xf32>
   %m0 = dtensor.matmul %x, %w0 : (tensor<64x32xf32, #rows>, tensor<32x32xf32>) -> tensor<64x32xf32> loc(#forward0)
   %h0 = dtensor.tanh %m0 : tensor<64x32xf32> loc(#forward0)
@@ -95,7 +110,7 @@ func.func @step(%w0: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = 
   %c3 = dtensor.broadcast_in_dim %scale dims [] : (tensor<f32>) -> tensor<32x32xf32>
   %r3 = dtensor.multiply %g3, %c3 : tensor<32x32xf32>
   %next3 = dtensor.subtract %w3, %r3 : tensor<32x32xf32>
-  return %next0, %next1, %next2, %next3, %loss : tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<f32>
+  return %loss, %next0, %next1, %next2, %next3 : tensor<f32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>
 }
 func.func @unnamed(%x: tensor<8x4xf32>) -> tensor<f32> {
   %a = dtensor.tanh %x : tensor<8x4xf32>

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <gmock/gmock.h>
 #include <random>
+#include <thread>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -128,12 +129,20 @@ TEST(LayoutSearchTest, GivenValuesNeverChange) {
   }
 }
 
-TEST(LayoutSearchTest, SameAnswerTwice) {
-  WeightGradient step(128);
-  LayoutRefinement a = step.refine("shared-memory"),
-                   b = step.refine("shared-memory");
-  EXPECT_EQ(a.layouts, b.layouts);
-  EXPECT_EQ(a.after, b.after);
+// Searches of a thread share prices, so layouts have other numbers in the later
+// ones.
+TEST(LayoutSearchTest, SameAnswerAfterOtherSearches) {
+  WeightGradient step(128), large(4096);
+  LayoutRefinement first, later;
+  std::thread([&] { first = step.refine("shared-memory"); }).join();
+  std::thread([&] {
+    large.refine("shared-memory");
+    refineLayouts(step.build.graph, *MachineModel::preset("ring"));
+    later = step.refine("shared-memory");
+  }).join();
+  EXPECT_EQ(first.layouts, later.layouts);
+  EXPECT_EQ(first.after, later.after);
+  EXPECT_EQ(first.tried, later.tried);
 }
 
 // Thousands of ops within seconds, and ten times the ops in about ten times

@@ -107,6 +107,36 @@ TEST(PredictTest, ProductsOfFloatsHaveARateOfTheirOwn) {
   EXPECT_EQ(predicted(products(), model).steps[0].time, 1'002'000'000);
 }
 
+// 8 lines of 1,000 elements, 10 ns each in a sort and 30 for those of top_k; a
+// comparison takes 0.2 ns.
+TEST(PredictTest, SortsTakeTheTimeOfTheirElements) {
+  const Mesh mesh = meshOf({{"x", 1}});
+  Program program{.name = "order", .mesh = mesh};
+  const std::vector<DimAccess> whole = {{0, {{0, 1}}}, {0, {{1, 1}}}};
+  auto addStep = [&](const char *library, int64_t wanted) {
+    for (int64_t extent : {int64_t(1000), wanted})
+      program.buffers.push_back(
+          {library, DType::F32, {8, extent}, Layout::replicated(mesh, 2)});
+    const auto result = unsigned(program.buffers.size() - 1);
+    KernelStep step{.loops = {{8}, {1000}, {wanted}},
+                    .inputs = {{result - 1, whole}},
+                    .outputs = {{result, {{0, {{0, 1}}}, {0, {{2, 1}}}}}}};
+    step.loops[1].held = step.loops[2].held = true;
+    step.library = library;
+    step.inPlace = {-1};
+    program.arguments.push_back({result - 1, library});
+    program.steps.emplace_back(std::move(step));
+    program.results.push_back({result, -1, library});
+  };
+  addStep("sort", 1000);
+  addStep("top_k", 1);
+  const Prediction prediction = predicted(program, machine());
+  ASSERT_EQ(prediction.steps.size(), 2U);
+  EXPECT_EQ(prediction.steps[0].time, 82'000'000);
+  // 7.9 elements of each line are the largest one when they are read.
+  EXPECT_EQ(prediction.steps[1].time, 5'490'000);
+}
+
 // Four addends of 4 MB are read and one sum is written; a product is that of
 // all devices, shared out to 2 workers.
 TEST(PredictTest, SharedMemoryReadsAddends) {

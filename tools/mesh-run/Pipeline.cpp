@@ -9,10 +9,13 @@
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
+#include "meshloom/Support/File.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 namespace meshloom::run {
@@ -23,31 +26,61 @@ using Kind = PipelineValue::Kind;
 
 class PipelineRun {
 public:
+  /// `replaced`: how many arguments, the first ones, each step gives anew.
   PipelineRun(const PipelineProgram &program, std::shared_ptr<Client> client,
-              const std::vector<HostBytes> &inputs)
-      : program(program), client(std::move(client)), inputs(inputs) {}
+              std::vector<HostBytes> inputs, size_t replaced)
+      : program(program), client(std::move(client)), inputs(std::move(inputs)),
+        replaced(replaced), homes(program.values.size(), -1),
+        heldBytes(program.parts.size()) {
+    for (const PipelinePart &part : program.parts)
+      for (size_t value : part.results)
+        homes[value] = program.shape.setOf(part.stage);
+  }
 
   /// Loads each part on the devices of its stage.
   Status load(std::vector<Compiled> parts, const std::string &deviceType);
-  /// Runs one step, and returns its results.
-  Result<std::vector<HostBytes>> run();
+  /// Runs one step, and returns its results when they are there: none for an
+  /// argument that no part takes.
+  Result<std::vector<Array>> step();
+  /// The last results become the arguments that they replace.
+  Status carry(const std::vector<Array> &results);
+  Result<HostBytes> hostValue(size_t result, const Array &array) const;
+  /// Returns the most bytes that a device of each set has held.
+  std::vector<int64_t> peakBytes() const;
 
 private:
-  /// A value, and its microbatch or -1.
-  using Key = std::pair<size_t, int64_t>;
-  Key keyOf(size_t value, int64_t microbatch) const {
-    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1};
+  /// A value on a set of devices, and its microbatch or -1.
+  struct Key {
+    size_t value;
+    int64_t microbatch, set;
+    auto operator<=>(const Key &) const = default;
+  };
+  Key keyOf(size_t value, int64_t microbatch, int64_t set) const {
+    return {value, program.values[value].isOfMicrobatch() ? microbatch : -1,
+            set};
+  }
+  int64_t setOf(size_t part) const {
+    return program.shape.setOf(program.parts[part].stage);
   }
   HostBytes initialBytes(const Key &key, const ArrayType &type) const;
   Result<Array> take(const Key &key, const ArrayType &type, bool isReplaced);
+  void countUses(const std::vector<PipelineLaunch> &order);
   Status start(const PipelineLaunch &launch);
+  void noteHeldBytes(const PipelineLaunch &launch);
+  void replace(size_t value, const Array &array, int64_t set);
 
   const PipelineProgram &program;
   const std::shared_ptr<Client> client;
-  const std::vector<HostBytes> &inputs;
+  std::vector<HostBytes> inputs;
+  const size_t replaced;
   std::vector<std::shared_ptr<Executable>> executables;
+  /// Arrays of arguments stay from step to step.
   std::map<Key, Array> arrays;
   std::map<Key, int64_t> uses; ///< that are to come
+  /// Per value, the set on which it is computed; -1: it comes from the host.
+  std::vector<int64_t> homes;
+  /// Per part, the most bytes of a device that are no operands of it.
+  std::vector<int64_t> heldBytes;
 };
 
 Status PipelineRun::load(std::vector<Compiled> parts,
@@ -71,32 +104,38 @@ Status PipelineRun::load(std::vector<Compiled> parts,
 /// or the zeros that a sum begins with.
 HostBytes PipelineRun::initialBytes(const Key &key,
                                     const ArrayType &type) const {
-  const PipelineValue &value = program.values[key.first];
+  const PipelineValue &value = program.values[key.value];
   if (value.kind == Kind::Argument)
     return inputs[value.argument];
   if (value.kind == Kind::Microbatch) {
     const HostBytes &batch = inputs[value.argument];
     const auto size =
         std::ssize(batch) / std::ptrdiff_t(program.shape.microbatches);
-    const auto begin = batch.begin() + key.second * size;
+    const auto begin = batch.begin() + key.microbatch * size;
     return {begin, begin + size};
   }
   return HostBytes(size_t(*tensorBytes(type.shape, type.dtype)), 0);
 }
 
+/// Takes a value, which the first part of a set that needs it brings there.
 /// `isReplaced`: the part gives the new value of the sum.
 Result<Array> PipelineRun::take(const Key &key, const ArrayType &type,
                                 bool isReplaced) {
-  Array &present = arrays[key];
-  const bool isLast = --uses[key] == 0 || isReplaced;
-  if (!present) {
+  auto takeOnce = [this](const Key &taken, bool isLast) {
+    Array &array = arrays[taken];
+    return --uses[taken] == 0 || isLast ? std::move(array) : array;
+  };
+  if (!arrays[key]) {
+    const Key home{key.value, key.microbatch, homes[key.value]};
+    const bool isElsewhere = home.set >= 0 && home.set != key.set;
     Result<Array> placed =
-        Array::fromHost(client, type, initialBytes(key, type));
+        isElsewhere ? takeOnce(home, false).movedTo(client, type)
+                    : Array::fromHost(client, type, initialBytes(key, type));
     if (!placed)
       return placed;
-    present = std::move(*placed);
+    arrays[key] = std::move(*placed);
   }
-  Array array = isLast ? std::move(present) : present;
+  Array array = takeOnce(key, isReplaced);
   if (array.type() == type)
     return array;
   return std::move(array).movedTo(client, type);
@@ -110,54 +149,138 @@ Status PipelineRun::start(const PipelineLaunch &launch) {
   for (size_t i = 0; i < part.operands.size(); ++i) {
     const bool isReplaced =
         std::ranges::count(part.results, part.operands[i]) > 0;
-    Result<Array> operand = take(keyOf(part.operands[i], launch.microbatch),
-                                 signature.arguments[i].type, isReplaced);
+    Result<Array> operand =
+        take(keyOf(part.operands[i], launch.microbatch, setOf(launch.part)),
+             signature.arguments[i].type, isReplaced);
     if (!operand)
       return operand.error();
     operands.push_back(std::move(*operand));
   }
+  noteHeldBytes(launch);
   Result<std::vector<Array>> results = executable.execute(std::move(operands));
   if (!results)
     return results.error();
   for (size_t i = 0; i < results->size(); ++i)
-    arrays[keyOf(part.results[i], launch.microbatch)] =
+    arrays[keyOf(part.results[i], launch.microbatch, setOf(launch.part))] =
         std::move((*results)[i]);
   return Success();
 }
 
-Result<std::vector<HostBytes>> PipelineRun::run() {
-  const std::vector<PipelineLaunch> order = program.launches();
-  for (const PipelineLaunch &launch : order)
-    for (size_t value : program.parts[launch.part].operands)
-      ++uses[keyOf(value, launch.microbatch)];
+/// Counts the arrays on the devices of a part that are not its operands.
+void PipelineRun::noteHeldBytes(const PipelineLaunch &launch) {
+  const int64_t set = setOf(launch.part);
+  int64_t bytes = 0;
+  for (const auto &[key, array] : arrays)
+    if (array && key.set == set)
+      bytes += array.buffer()->bytes();
+  for (size_t operand : program.parts[launch.part].operands)
+    if (const Array &array = arrays[keyOf(operand, launch.microbatch, set)])
+      bytes -= array.buffer()->bytes();
+  int64_t &most = heldBytes[launch.part];
+  most =
+      std::max(most, bytes / executables[launch.part]->signature().mesh.size());
+}
+
+std::vector<int64_t> PipelineRun::peakBytes() const {
+  std::vector<int64_t> peaks(size_t(program.shape.sets()));
+  for (size_t i = 0; i < program.parts.size(); ++i) {
+    int64_t &peak = peaks[size_t(program.shape.setOf(program.parts[i].stage))];
+    peak = std::max(peak, heldBytes[i] +
+                              executables[i]->statistics().peakBytesPerDevice);
+  }
+  return peaks;
+}
+
+/// Bringing a value to another set is a use where it is computed. Arguments
+/// that are not replaced have one use more, so that they stay.
+void PipelineRun::countUses(const std::vector<PipelineLaunch> &order) {
+  uses.clear();
+  for (const auto &[part, microbatch] : order)
+    for (size_t value : program.parts[part].operands) {
+      const Key key = keyOf(value, microbatch, setOf(part));
+      const int64_t home = homes[value];
+      if (++uses[key] == 1 && home >= 0 && home != key.set)
+        ++uses[{key.value, key.microbatch, home}];
+    }
   for (size_t value : program.results)
-    ++uses[keyOf(value, -1)];
+    ++uses[keyOf(value, -1, homes[value])];
+  for (auto &[key, count] : uses) {
+    const PipelineValue &value = program.values[key.value];
+    count += value.kind == Kind::Argument && value.argument >= replaced;
+  }
+}
+
+Result<std::vector<Array>> PipelineRun::step() {
+  std::erase_if(arrays, [&](const auto &entry) {
+    return program.values[entry.first.value].kind != Kind::Argument;
+  });
+  const std::vector<PipelineLaunch> order = program.launches();
+  countUses(order);
   for (const PipelineLaunch &launch : order)
     if (Status started = start(launch); !started)
       return started.error();
-  std::vector<HostBytes> results;
-  for (size_t value : program.results) {
-    const Array &array = arrays[keyOf(value, -1)];
-    Result<HostBytes> bytes =
-        array ? array.toHost() : inputs[program.values[value].argument];
+  std::vector<Array> results;
+  for (size_t value : program.results)
+    results.push_back(arrays[keyOf(value, -1, homes[value])]);
+  for (const Array &result : results)
+    if (result)
+      if (Status done = result.wait(); !done)
+        return done.error();
+  return results;
+}
+
+/// Gives an argument a new value, which is on a set; -1: on the host.
+void PipelineRun::replace(size_t value, const Array &array, int64_t set) {
+  std::erase_if(arrays,
+                [&](const auto &entry) { return entry.first.value == value; });
+  homes[value] = set;
+  if (set >= 0)
+    arrays[keyOf(value, -1, set)] = array;
+}
+
+Status PipelineRun::carry(const std::vector<Array> &results) {
+  const size_t first = results.size() - replaced;
+  for (size_t argument = 0; argument < replaced; ++argument) {
+    const Array &array = results[first + argument];
+    bool isSplit = false;
+    for (size_t i = 0; i < program.values.size(); ++i) {
+      const PipelineValue &value = program.values[i];
+      if (value.argument != argument)
+        continue;
+      if (value.kind == Kind::Argument)
+        replace(i, array, homes[program.results[first + argument]]);
+      isSplit |= value.kind == Kind::Microbatch;
+    }
+    if (array && !isSplit)
+      continue;
+    Result<HostBytes> bytes = hostValue(first + argument, array);
     if (!bytes)
       return bytes.error();
-    results.push_back(std::move(*bytes));
+    inputs[argument] = std::move(*bytes);
   }
-  return results;
+  return Success();
+}
+
+Result<HostBytes> PipelineRun::hostValue(size_t result,
+                                         const Array &array) const {
+  if (array)
+    return array.toHost();
+  return inputs[program.values[program.results[result]].argument];
 }
 
 Status checkOptions(const Options &options) {
   if (processEnvironment("DTENSOR_NUM_CLIENTS"))
     return Error("--pipeline runs in one process: start mesh-run without "
                  "mesh-launch");
-  if (options.carry >= 0 || options.repeat > 1 || !options.profile.empty() ||
-      !options.statsFile.empty() || !options.emitProgram.empty() ||
+  if (!options.profile.empty() || !options.emitProgram.empty() ||
       !options.explain.empty() || options.suggest || options.compileOnly ||
       options.microbatches)
-    return Error("--pipeline runs one step: name no --carry, --repeat, "
-                 "--profile, --stats, --emit-program, --explain, --suggest, "
-                 "--compile-only or --accumulate-gradients beside it");
+    return Error("--pipeline runs parts of the program: name no --profile, "
+                 "--emit-program, --explain, --suggest, --compile-only or "
+                 "--accumulate-gradients beside it");
+  if (options.carry >= 0 && options.verify)
+    return Error("--verify compares one run from the inputs, and --carry "
+                 "continues from the results: give one of them");
   return Success();
 }
 
@@ -179,6 +302,47 @@ Result<Signature> signatureWithNotes(const Source &source,
   return signature;
 }
 
+/// Runs the steps that the options ask for, and returns the milliseconds that
+/// each took; `results` become those of the last one.
+Result<std::vector<double>> runSteps(PipelineRun &run, const Options &options,
+                                     std::vector<Array> &results) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> milliseconds;
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    if (options.carry >= 0 && i > 0)
+      if (Status carried = run.carry(results); !carried)
+        return carried.error();
+    results.clear();
+    const Clock::time_point start = Clock::now();
+    auto found = run.step();
+    if (!found)
+      return found.error();
+    results = std::move(*found);
+    milliseconds.push_back(
+        std::chrono::duration<double, std::milli>(Clock::now() - start)
+            .count());
+  }
+  return milliseconds;
+}
+
+/// Writes the times of steps and the peaks of the sets of devices, measured and
+/// predicted.
+Status writeStats(const Options &options, const PipelineRun &run,
+                  const PipelinePlan &plan, std::vector<double> milliseconds) {
+  std::ranges::sort(milliseconds);
+  nlohmann::ordered_json stats;
+  stats["program"] = options.program;
+  stats["devices_per_set"] = plan.devices;
+  stats["peak_bytes_per_device"] = run.peakBytes();
+  stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
+  stats["best_step_ms"] = milliseconds.front();
+  stats["predicted"] = {
+      {"machine", options.machine},
+      {"peak_bytes_per_device", plan.peakBytes},
+      {"step_ms", double(plan.step.time + plan.updateTime) * 1e-9}};
+  return writeFile(options.statsFile, stats.dump(2) + "\n");
+}
+
 } // namespace
 
 Status runPipeline(Platform &platform, const Options &options) {
@@ -193,38 +357,58 @@ Status runPipeline(Platform &platform, const Options &options) {
   Result<Signature> signature = signatureWithNotes(**source, *pipeline);
   if (!signature)
     return signature.error();
+  if (options.carry >= 0)
+    if (Status ok = checkCarried(*signature, options.carry); !ok)
+      return ok;
   auto inputs = makeInputs(*signature, options);
   if (!inputs)
     return inputs.error();
+  Result<PipelinePlan> plan = (*source)->planPipeline(*pipeline);
+  if (!plan)
+    return plan.error();
   auto client =
       platform.client(pipeline->program.shape.sets() *
                       pipeline->parts.front().signature().mesh.size());
   if (!client)
     return client.error();
-  PipelineRun run(pipeline->program, *client, *inputs);
+  const size_t replaced =
+      options.carry < 0 ? 0 : signature->results.size() - size_t(options.carry);
   auto deviceType = platform.deviceType();
   if (!deviceType)
     return deviceType.error();
+  PipelineRun run(pipeline->program, *client, *inputs, replaced);
   if (Status loaded = run.load(std::move(pipeline->parts), *deviceType);
       !loaded)
     return loaded;
-  auto results = run.run();
-  if (!results)
-    return results.error();
-  for (size_t i = 0; i < results->size(); ++i) {
+  std::vector<Array> arrays;
+  auto milliseconds = runSteps(run, options, arrays);
+  if (!milliseconds)
+    return milliseconds.error();
+  std::vector<HostBytes> results;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    Result<HostBytes> bytes = run.hostValue(i, arrays[i]);
+    if (!bytes)
+      return bytes.error();
+    results.push_back(std::move(*bytes));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
     const auto &[name, type, alias] = signature->results[i];
     fmt::print("{} {} {}\n", describe("result", i, name),
                describe(type.dtype, type.shape),
-               preview(type.dtype, (*results)[i]));
+               preview(type.dtype, results[i]));
   }
+  if (!options.statsFile.empty())
+    if (Status written = writeStats(options, run, *plan, *milliseconds);
+        !written)
+      return written;
   if (!options.outputDir.empty()) {
     if (Status ready = makeDirectory(options.outputDir); !ready)
       return ready;
-    if (Status saved = saveResults(options.outputDir, *signature, *results);
+    if (Status saved = saveResults(options.outputDir, *signature, results);
         !saved)
       return saved;
   }
-  return options.verify ? (*source)->verify(*inputs, *results, *signature)
+  return options.verify ? (*source)->verify(*inputs, results, *signature)
                         : Status(Success());
 }
 

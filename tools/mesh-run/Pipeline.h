@@ -9,9 +9,9 @@
 
 namespace meshloom::run {
 
-/// Runs the program once, in the stages that options.pipeline asks for, prints
-/// and writes its results, and compares them with the interpreter's if
-/// options.verify is set.
+/// Runs the program as often as options.repeat says, in the stages that
+/// options.pipeline asks for, prints and writes the last results, and compares
+/// them with the interpreter's if options.verify is set.
 Status runPipeline(Platform &platform, const Options &options);
 
 } // namespace meshloom::run

@@ -151,6 +151,14 @@ Result<CompiledPipeline> Source::compilePipeline() const {
   return CompiledPipeline{std::move(*program), std::move(*parts)};
 }
 
+Result<PipelinePlan>
+Source::planPipeline(const CompiledPipeline &pipeline) const {
+  Result<MachineModel> machine = loadMachineModel(impl->options.machine);
+  if (!machine)
+    return machine.error();
+  return meshloom::planPipeline(pipeline.program, pipeline.parts, *machine);
+}
+
 Result<Signature> Source::signature() const {
   auto source = signatureOf(*impl->module, impl->options.function);
   if (!source)

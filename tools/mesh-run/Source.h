@@ -36,6 +36,9 @@ public:
   /// as long as the source is, and compiles them.
   Result<CompiledPipeline> compilePipeline() const;
 
+  /// Predicts a step of the pipeline on the machine that --machine names.
+  Result<PipelinePlan> planPipeline(const CompiledPipeline &pipeline) const;
+
   /// The names, types and shapes of arguments and results, without layouts.
   Result<Signature> signature() const;
 

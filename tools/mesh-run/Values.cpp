@@ -154,6 +154,28 @@ HostBytes randomValue(DType type, const Shape &shape, uint32_t seed,
   return bytes;
 }
 
+Status checkCarried(const Signature &signature, int64_t first) {
+  const auto results = int64_t(signature.results.size()),
+             arguments = int64_t(signature.arguments.size());
+  if (first >= results || results - first > arguments)
+    return Error(fmt::format("--carry={}: the program has {} results and {} "
+                             "arguments; results from that number on must be "
+                             "the first arguments",
+                             first, results, arguments));
+  for (int64_t i = first; i < results; ++i) {
+    const auto &result = signature.results[size_t(i)];
+    const auto &argument = signature.arguments[size_t(i - first)];
+    if (result.type.dtype != argument.type.dtype ||
+        result.type.shape != argument.type.shape)
+      return Error(fmt::format(
+          "--carry={}: {} {} cannot be {} {}", first,
+          describe("result", size_t(i), result.name), result.type.to_string(),
+          describe("argument", size_t(i - first), argument.name),
+          argument.type.to_string()));
+  }
+  return Success();
+}
+
 std::string describe(DType type, const Shape &shape) {
   return fmt::format("{}[{}]", name(type), fmt::join(shape, ", "));
 }

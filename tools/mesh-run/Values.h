@@ -29,6 +29,10 @@ Result<std::vector<Array>> placeInputs(const std::shared_ptr<Client> &client,
 HostBytes randomValue(DType type, const Shape &shape, uint32_t seed,
                       const InputNotes &notes = {});
 
+/// Fails where results from number `first` on cannot be the first arguments of
+/// the next run.
+Status checkCarried(const Signature &signature, int64_t first);
+
 /// "f32[128, 10]".
 std::string describe(DType type, const Shape &shape);
 /// "argument 0 ('x')".

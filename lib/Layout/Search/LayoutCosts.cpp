@@ -45,17 +45,28 @@ void LayoutState::Tally::add(const OpEvaluation &evaluation, int64_t copies) {
 }
 
 /// Brings `op`'s part in the tally of a cluster of many ops up to date.
-void LayoutState::recountOp(unsigned op) {
+void LayoutState::recountOp(unsigned op, Record *record) {
   int cluster = clusters.ofOp[op];
   if (cluster < 0 || tallyOf[cluster] < 0 || graph.ops[op].join)
     return;
-  Tally &tally = tallies[tallyOf[cluster]];
-  Part &part = parts[op];
-  const OpEvaluation *evaluation = current[op];
+  const Part &part = parts[op];
   stored.clear();
   addStored(op, stored);
-  if (part.evaluation == evaluation && part.stored == stored)
+  if (part.evaluation == current[op] && part.stored == stored)
     return;
+  if (record) {
+    record->parts.push_back({op, part.evaluation, part.stored.size()});
+    record->stored.insert(record->stored.end(), part.stored.begin(),
+                          part.stored.end());
+  }
+  setPart(op, current[op], stored);
+}
+
+/// Replaces `op`'s part in the tally of its cluster.
+void LayoutState::setPart(unsigned op, const OpEvaluation *evaluation,
+                          std::span<const Stored> storedByOp) {
+  Tally &tally = tallies[tallyOf[clusters.ofOp[op]]];
+  Part &part = parts[op];
   const int64_t copies = graph.ops[op].copies;
   if (part.evaluation) {
     tally.add(*part.evaluation, -copies);
@@ -79,10 +90,10 @@ void LayoutState::recountOp(unsigned op) {
   };
   for (const Stored &item : part.stored)
     count(item, -1);
-  for (const Stored &item : stored)
+  for (const Stored &item : storedByOp)
     count(item, 1);
   part.evaluation = evaluation;
-  part.stored = stored;
+  part.stored.assign(storedByOp.begin(), storedByOp.end());
 }
 
 Objective LayoutState::clusterCost(unsigned index) {
@@ -144,7 +155,7 @@ std::vector<LayoutId> LayoutState::targetsBut(unsigned value,
   for (const Need &need : needs[value])
     if (need.target != source)
       found.push_back(need.target);
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found, {}, [&](LayoutId id) { return get(id).hash(); });
   return found;
 }
 

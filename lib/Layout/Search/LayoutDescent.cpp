@@ -116,7 +116,7 @@ void LayoutDescent::findLeastSaved() {
 
 /// Makes the best worthwhile move of a cluster that the memory limit allows.
 void LayoutDescent::settle(unsigned cluster) {
-  std::vector<const Change *> options = moves.list(cluster);
+  const std::vector<const Change *> &options = moves.list(cluster);
   std::vector<std::pair<Objective, size_t>> good;
   leastWork[cluster] = std::min(leastWork[cluster], state.workCost(cluster));
   for (size_t i = 0; i < options.size(); ++i) {

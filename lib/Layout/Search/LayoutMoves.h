@@ -2,23 +2,14 @@
 // LayoutMoves: the changes that a search may make to one cluster at a time.
 #pragma once
 
-#include "meshloom/Layout/Search/LayoutState.h"
-
-#include <deque>
-#include <map>
-#include <unordered_map>
+#include "ClusterKinds.h"
 
 namespace meshloom {
 
 /// Ways to lay out a cluster: each mesh axis on one of its factors, or none,
-/// and what the tensors around it would like best.
-///
-/// A way is an assignment of axes to factor classes. Its meaning for the
-/// cluster's values depends on nothing else, except where the cluster is given
-/// pending reductions, and a neighbouring tensor's layout asks for an
-/// assignment that depends on that layout only. So all of this is worked out
-/// once and known by small numbers after that; listing a cluster's moves is a
-/// few look-ups for each operand and result.
+/// and what the tensors around it would like best. Clusters that are alike
+/// share what these mean (ClusterKinds.h); listing a cluster's moves is a few
+/// look-ups for each input and result.
 class LayoutMoves {
 public:
   using Change = LayoutState::Change;
@@ -30,60 +21,43 @@ public:
   /// else those that move one axis.
   static constexpr size_t manyWays = 64, fewWays = 27;
 
-  /// All changes of one cluster but what is, in a fixed order. They stay where
-  /// they are.
-  std::vector<const Change *> list(unsigned cluster, size_t ways = manyWays);
+  /// All changes of one cluster but what is: first those by assignments, then
+  /// those by tensors around it. They stay where they are,
+  /// and so does the list.
+  const std::vector<const Change *> &list(unsigned cluster,
+                                          size_t ways = manyWays);
 
 private:
-  /// Axes of each factor class of a cluster, major to minor.
-  using Assignment = std::vector<std::vector<unsigned>>;
-  /// An operand or result of one of a cluster's ops.
-  struct Place {
-    unsigned position; ///< into the cluster's ops
-    unsigned value;
-    const ShardingRule::Tensor *dims;
-  };
-  struct IdsHash {
-    size_t operator()(const std::vector<unsigned> &ids) const;
-  };
   struct Cluster {
-    std::vector<Place> inputs, results;    ///< inputs: made elsewhere
-    std::vector<std::vector<int>> classOf; ///< per op and factor; -1: none
-
-    std::vector<Assignment> assignments;
-    std::map<Assignment, unsigned> assignmentIds;
+    ClusterKind *kind;
+    std::vector<unsigned> inputs, results; ///< values
+    std::vector<unsigned> firstOps;        ///< per factor class
     std::deque<Change> changes;
-    std::map<Change, unsigned> changeIds;
-    /// Changes by assignment, and by assignment and the ids of pending inputs;
-    /// -1: impossible.
-    std::vector<int> meaning;
-    std::unordered_map<std::vector<unsigned>, int, IdsHash> pendingMeaning;
-    /// By assignment now and number of ways.
-    std::map<std::pair<unsigned, size_t>, std::vector<unsigned>> around;
-    /// By place and layout: the assignment that it asks for.
-    std::vector<std::unordered_map<LayoutId, unsigned>> wishes;
+    /// By number of the kind; null: not listed before.
+    std::vector<const Change *> changeOf;
+    std::deque<std::vector<const Change *>> lists;
+    NumberTable<unsigned> listNumbers; ///< by `stateOf`, from 1; 0: new
   };
 
-  unsigned number(Cluster &cluster, const Assignment &assignment);
-  unsigned assignmentNow(unsigned cluster);
-  const std::vector<unsigned> &around(Cluster &cluster, unsigned now,
-                                      size_t ways);
-  unsigned wish(unsigned cluster, unsigned place, LayoutId layout);
-  int meaning(unsigned cluster, unsigned assignment,
-              const std::vector<unsigned> &pending);
-  std::optional<Change> change(unsigned cluster, const Assignment &assignment,
-                               bool pass);
+  /// Returns a hash of all that a list depends on.
+  uint64_t stateOf(unsigned index, size_t ways) const;
+  std::vector<const Change *> newList(Cluster &cluster, size_t ways);
+
+  /// Lists the assignments that are worth trying.
+  void findAssignments(const Cluster &cluster, size_t ways);
+  const Change *changeTo(Cluster &cluster, unsigned resultLayouts);
 
   const LayoutGraph &graph;
-  const LayoutClusters &clusters;
   LayoutState &state;
   std::vector<Cluster> clusterMoves;
 
   // Scratch.
-  std::vector<unsigned> found; ///< assignments
-  std::vector<int64_t> listed; ///< per assignment: the last list with it
+  std::vector<const OpEvaluation *> running;
+  ClusterKind::Pending pending;
+  std::vector<unsigned> found;        ///< assignments
+  std::vector<int64_t> listedIn;      ///< per assignment: the last list with it
+  std::vector<int64_t> meaningListed; ///< per number of results' layouts
   int64_t lists = 0;
-  std::vector<int> ids;
 };
 
 } // namespace meshloom

@@ -371,7 +371,7 @@ static LayoutRefinement refine(const LayoutGraph &graph,
                                std::shared_ptr<LayoutPrices> prices,
                                Saving saving, SearchDepth depth, Find find) {
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
+    prices = LayoutPrices::ofThread(graph.mesh(), machine);
   {
     const FoldedLayouts folded(graph);
     const Searches searches(folded, prices, saving, depth);

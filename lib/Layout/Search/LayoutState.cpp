@@ -42,7 +42,7 @@ LayoutState::LayoutState(const LayoutGraph &graph,
       opMark(graph.ops.size(), -1), valueMark(graph.values.size(), -1),
       clusterMark(clusters.clusters.size(), -1) {
   if (!prices || !prices->fits(machine))
-    prices = std::make_shared<LayoutPrices>(graph.mesh(), machine);
+    prices = LayoutPrices::ofThread(graph.mesh(), machine);
   for (const LayoutGraph::Value &value : graph.values) {
     layouts.push_back(intern(value.layout()));
     kinds.push_back(prices->kindOf(value.shape(), value.type()));
@@ -84,7 +84,7 @@ LayoutState::LayoutState(const LayoutGraph &graph,
     parts.resize(graph.ops.size());
   }
   for (unsigned op = 0; op < parts.size(); ++op)
-    recountOp(op);
+    recountOp(op, nullptr);
   for (unsigned cluster = 0; cluster < clusterCosts.size(); ++cluster) {
     clusterCosts[cluster] = clusterCost(cluster);
     sum += clusterCosts[cluster];
@@ -253,6 +253,8 @@ void LayoutState::Record::clear() {
   layouts.clear();
   ops.clear();
   demands.clear();
+  parts.clear();
+  stored.clear();
   values.clear();
   clusters.clear();
   valueCosts.clear();
@@ -410,14 +412,14 @@ std::optional<LayoutState::Delta> LayoutState::reprice(Record &record) {
   return delta;
 }
 
-void LayoutState::recountOps(const Record &record) {
+void LayoutState::recountOps(Record &record) {
   if (tallies.empty())
     return;
   for (auto [op, before] : record.ops)
-    recountOp(op);
+    recountOp(op, &record);
   for (unsigned value : record.values)
     if (int producer = graph.values[value].producer; producer >= 0)
-      recountOp(unsigned(producer));
+      recountOp(unsigned(producer), &record);
 }
 
 void LayoutState::touched(Touched &list) const {
@@ -451,7 +453,12 @@ void LayoutState::undo() {
   }
   for (size_t i = 0; i < record.clusterCosts.size(); ++i)
     clusterCosts[record.clusters[i]] = record.clusterCosts[i];
-  recountOps(record);
+  size_t end = record.stored.size();
+  for (auto part = record.parts.rbegin(); part != record.parts.rend(); ++part) {
+    end -= part->numberOfStored;
+    setPart(part->op, part->evaluation,
+            std::span(record.stored).subspan(end, part->numberOfStored));
+  }
   sum = record.sum;
 }
 

@@ -17,78 +17,6 @@ static int64_t shardExtent(int64_t extent, const std::vector<unsigned> &axes,
   return extent;
 }
 
-std::string ruleText(const ShardingRule &rule) {
-  std::string text;
-  auto add = [&](int64_t number) {
-    text.append(reinterpret_cast<const char *>(&number), sizeof number);
-  };
-  add(int64_t(rule.factors.size()));
-  for (const Factor &factor : rule.factors) {
-    add(factor.size);
-    add(int64_t(factor.kind));
-  }
-  for (const auto *tensors : {&rule.operands, &rule.results}) {
-    add(int64_t(tensors->size()));
-    for (const ShardingRule::Tensor &tensor : *tensors) {
-      add(int64_t(tensor.size()));
-      for (const ShardingRule::Dim &dim : tensor) {
-        add(int64_t(dim.size()));
-        for (unsigned factor : dim)
-          add(factor);
-      }
-    }
-  }
-  add(int64_t(rule.windows.size()));
-  for (const ShardingRule::Window &window : rule.windows) {
-    for (int64_t number :
-         {int64_t(window.operand), int64_t(window.dim), int64_t(window.factor),
-          window.scale, window.low, window.high, window.divisor,
-          int64_t(window.sources.size())})
-      add(number);
-    for (int64_t source : window.sources)
-      add(source);
-  }
-  add(int64_t(rule.partialFlow));
-  add(int64_t(rule.reduceKind));
-  add(int64_t(rule.carriers.size()));
-  for (unsigned carrier : rule.carriers)
-    add(carrier);
-  return text;
-}
-
-/// All that an evaluation depends on but layouts.
-static std::string opText(const LayoutGraph &graph, unsigned index,
-                          std::span<const char> shared, RelayoutCosts &prices) {
-  const LayoutGraph::Op &op = graph.ops[index];
-  std::string text = ruleText(*op.rule);
-  auto add = [&](int64_t number) {
-    text.append(reinterpret_cast<const char *>(&number), sizeof number);
-  };
-  add(op.flopsPerPoint);
-  add(int64_t(op.flat.size()));
-  for (unsigned factor : op.flat)
-    add(factor);
-  for (unsigned value : op.operands) {
-    const LayoutGraph::Value &graphValue = graph.values[value];
-    add(prices.kindOf(graphValue.shape(), graphValue.type()));
-    bool free = graphValue.producer >= 0 && graph.ops[graphValue.producer].free;
-    add((graphValue.block == op.block) | graphValue.argument << 1 | free << 2 |
-        (shared[value] != 0) << 3);
-  }
-  for (unsigned value : op.results)
-    add(prices.kindOf(graph.values[value].shape(), graph.values[value].type()));
-  return text;
-}
-
-unsigned LayoutPrices::opKind(const LayoutGraph &graph, unsigned op,
-                              std::span<const char> shared) {
-  auto [entry, isNew] = opKinds.try_emplace(opText(graph, op, shared, *this),
-                                            unsigned(evaluationsOfKind.size()));
-  if (isNew)
-    evaluationsOfKind.emplace_back();
-  return entry->second;
-}
-
 const OpEvaluation &LayoutState::evaluate(unsigned index) {
   return evaluate(index, graph.ops[index].operands);
 }
@@ -101,11 +29,10 @@ const OpEvaluation &LayoutState::evaluate(unsigned index,
     key.push_back(layouts[value]);
   for (unsigned value : op.results)
     key.push_back(layouts[value]);
-  LayoutPrices::Evaluations &evaluations = prices->evaluations(opKinds[index]);
-  auto found = evaluations.find(LayoutPrices::Ids(key));
-  if (found == evaluations.end())
-    found = evaluations.emplace(key, compute(index, key)).first;
-  return found->second;
+  const OpEvaluation &evaluation = prices->evaluation(
+      opKinds[index], key, [&] { return compute(index, key); });
+  countParts(&evaluation, operands.size());
+  return evaluation;
 }
 
 bool LayoutState::runsAlike(unsigned op, std::span<const unsigned> operands) {
@@ -131,7 +58,6 @@ static Objective priceHalos(const MachineModel &machine,
 OpEvaluation LayoutState::compute(unsigned index,
                                   const std::vector<LayoutId> &key) {
   const LayoutGraph::Op &op = graph.ops[index];
-  countParts(op.operands.size());
   const ShardingRule &rule = *op.rule;
   const Mesh &mesh = graph.mesh();
   std::vector<Layout> operands, results;
@@ -282,9 +208,9 @@ void LayoutState::findWindowUses() {
 const Objective &LayoutState::sharedHaloPrice(unsigned value) {
   auto [entry, isNew] = prices->sharedHalos.try_emplace(haloUses);
   Objective &total = entry->second;
+  countParts(&total, haloUses.size());
   if (!isNew)
     return total;
-  countParts(haloUses.size());
   const LayoutGraph::Value &graphValue = graph.values[value];
   std::map<LayoutId, SharedWindows> needed;
   for (auto [op, operand] : haloUses) {

@@ -58,32 +58,6 @@ TensorKind RelayoutCosts::kindOf(const Shape &shape, DType type) {
   return entry->second;
 }
 
-RelayoutCosts::Table::Slot &RelayoutCosts::Table::find(uint64_t key) {
-  size_t place = (key * 0x9e3779b97f4a7c15u) >> 20;
-  while (true) {
-    Slot &slot = slots[place & (slots.size() - 1)];
-    if (slot.key == key || slot.key == ~uint64_t(0))
-      return slot;
-    ++place;
-  }
-}
-
-int &RelayoutCosts::Table::operator[](uint64_t key) {
-  Slot *slot = &find(key);
-  if (slot->key == key)
-    return slot->value;
-  if (2 * ++used > slots.size()) {
-    std::vector<Slot> old(2 * slots.size());
-    std::swap(old, slots);
-    for (const Slot &slot : old)
-      if (slot.key != ~uint64_t(0))
-        find(slot.key) = slot;
-    slot = &find(key);
-  }
-  slot->key = key;
-  return slot->value;
-}
-
 /// Returns the layouts with each axis replaced by one of its class: the first
 /// one for the first axis of the class that appears, and so on.
 std::pair<Layout, Layout> RelayoutCosts::renamed(LayoutId from,

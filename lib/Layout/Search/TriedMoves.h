@@ -5,7 +5,7 @@
 
 #include "meshloom/Layout/Search/LayoutState.h"
 
-#include <unordered_map>
+#include <deque>
 
 namespace meshloom {
 
@@ -45,46 +45,26 @@ private:
   /// A move of a cluster that is laid out in one way.
   struct TriedMove {
     uint64_t number = 0;
-    std::vector<unsigned> values; ///< that it touches
+    /// The values that it touches, in `touchedValues`; none: it was not made.
+    size_t firstValue = 0, numberOfValues = 0;
     Cost work = 0;   ///< the cluster's own, the least that was seen
     Cost others = 0; ///< added to that of others
   };
-  struct Place {
-    const Change *move;
-    uint64_t layouts; ///< of the cluster
-    bool operator==(const Place &) const = default;
-  };
-  struct PlaceHash {
-    size_t operator()(const Place &place) const {
-      return (reinterpret_cast<uintptr_t>(place.move) ^ place.layouts) *
-             0x9e3779b97f4a7c15u;
-    }
-  };
-  /// The costs of values, by number of the move, value and how that was; an
-  /// open table, as it is asked for each value of each move.
-  class Costs {
-  public:
-    Costs() : slots(1024) {}
-    /// Null where it is not known.
-    const Cost *find(uint64_t key) const;
-    void set(uint64_t key, Cost cost);
 
-  private:
-    struct Slot {
-      uint64_t key = 0; ///< 0: empty
-      Cost cost = 0;
-    };
-    size_t placeOf(uint64_t key) const;
-    std::vector<Slot> slots;
-    size_t used = 0;
-  };
-
+  std::span<const unsigned> valuesOf(const TriedMove &tried) const {
+    return std::span(touchedValues)
+        .subspan(tried.firstValue, tried.numberOfValues);
+  }
+  void setValues(TriedMove &tried, std::span<const unsigned> values);
   uint64_t key(const TriedMove &tried, unsigned value) const;
   Cost atLeast(unsigned cluster, const TriedMove &tried) const;
 
   LayoutState &state;
-  std::unordered_map<Place, TriedMove, PlaceHash> moves;
-  Costs costs;
+  NumberTable<unsigned> moveNumbers; ///< by move and layouts; 0: new
+  std::deque<TriedMove> moves;       ///< by number, from 1
+  std::vector<unsigned> touchedValues;
+  /// The costs of values, by number of the move, value and how that was.
+  NumberTable<Cost> costs;
 
   std::vector<Cost> after; ///< scratch: of the values that a move touched
 };

@@ -122,7 +122,7 @@ public:
   FailureOr<Result<Compiled>> emit(mlir::func::FuncOp function,
                                    const EmitOptions &options,
                                    CodeAhead *ahead) const override {
-    FailureOr<LoweredProgram> lowered = toProgram(function);
+    FailureOr<LoweredProgram> lowered = toProgram(function, options.makeCode);
     if (failed(lowered))
       return failure();
     if (Status ok = lowered->program.verify(); !ok)

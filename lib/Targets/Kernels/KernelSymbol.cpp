@@ -46,7 +46,7 @@ static std::string symbolFor(StringRef text) {
 static std::string symbolOfCall(spmd::LibraryCallOp call) {
   std::string text = isDeterministic(call) ? "deterministic\n" : "";
   llvm::raw_string_ostream os(text);
-  call->print(os, mlir::OpPrintingFlags().useLocalScope());
+  call->print(os, mlir::OpPrintingFlags().useLocalScope().assumeVerified());
   return symbolFor(text);
 }
 

@@ -83,8 +83,8 @@ std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
 
 class Lowering {
 public:
-  Lowering(mlir::func::FuncOp func, const Signature &signature)
-      : func(func), signature(signature),
+  Lowering(mlir::func::FuncOp func, const Signature &signature, bool hasCode)
+      : func(func), signature(signature), hasCode(hasCode),
         lowered{Program{.name = signature.name,
                         .mesh = signature.mesh,
                         .buffers = {},
@@ -239,6 +239,8 @@ private:
 
   /// `op`: a kernel, or the call of a loop or rows that are compiled whole.
   std::string addCode(Operation *op) {
+    if (!hasCode)
+      return "planned";
     std::string symbol = kernelSymbol(op);
     if (symbols.insert(symbol).second)
       lowered.kernels.emplace_back(symbol, op);
@@ -434,6 +436,7 @@ private:
 
   mlir::func::FuncOp func;
   const Signature &signature;
+  const bool hasCode;
   LoweredProgram lowered;
   Program &program;
   /// The list that steps are appended to.
@@ -443,9 +446,10 @@ private:
 };
 } // namespace
 
-FailureOr<LoweredProgram> meshloom::toProgram(mlir::func::FuncOp func) {
+FailureOr<LoweredProgram> meshloom::toProgram(mlir::func::FuncOp func,
+                                              bool hasCode) {
   FailureOr<Signature> signature = signatureOf(func);
   if (failed(signature))
     return failure();
-  return Lowering(func, *signature).run();
+  return Lowering(func, *signature, hasCode).run();
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace meshloom {
@@ -45,17 +46,26 @@ struct OpEvaluation {
 /// are.
 std::string ruleText(const ShardingRule &rule);
 
-/// Prices of relayouts and evaluations of ops, kept for all searches over a
-/// graph and its folds. Ops are alike (of one kind) where they have one rule,
-/// do the same work for a point and have operands and results of one shape and
-/// type: the layers of a model are evaluated once.
+class ClusterKinds;
+
+/// Prices of relayouts, evaluations of ops and kinds of clusters, for all
+/// searches of a thread on one mesh and machine. Ops are alike (of one kind)
+/// where they have one rule, do the same work for a point and have operands and
+/// results of one shape and type: the layers of a model, and the programs that
+/// an automatic layout compares, are evaluated once.
 class LayoutPrices : public RelayoutCosts {
 public:
-  using RelayoutCosts::RelayoutCosts;
+  LayoutPrices(const Mesh &mesh, const MachineModel &machine);
+  ~LayoutPrices();
+
+  /// Returns the prices of the calling thread. The thread stores those of its
+  /// last mesh and machine until they are large. Numbers of layouts depend on
+  /// what the thread searched before, so no result may follow from their order.
+  static std::shared_ptr<LayoutPrices> ofThread(const Mesh &mesh,
+                                                const MachineModel &machine);
 
   using Ids = std::span<const LayoutId>;
   struct IdsHash {
-    using is_transparent = void;
     size_t operator()(Ids ids) const {
       size_t hash = ids.size();
       for (LayoutId id : ids)
@@ -63,18 +73,27 @@ public:
       return hash ^ (hash >> 32);
     }
   };
-  struct IdsEqual {
-    using is_transparent = void;
-    bool operator()(Ids a, Ids b) const { return std::ranges::equal(a, b); }
-  };
-  /// By the layouts of operands and results.
-  using Evaluations = std::unordered_map<std::vector<LayoutId>, OpEvaluation,
-                                         IdsHash, IdsEqual>;
-
   /// `shared`: per value, whether exchanges of it are priced by value.
   unsigned opKind(const LayoutGraph &graph, unsigned op,
                   std::span<const char> shared);
-  Evaluations &evaluations(unsigned kind) { return evaluationsOfKind[kind]; }
+  /// Returns how an op of a kind runs with these layouts of its operands and
+  /// results, which `compute()` returns where it is new.
+  template <typename Compute>
+  const OpEvaluation &evaluation(unsigned kind, Ids layouts, Compute compute) {
+    uint64_t hash = mixed(kind);
+    for (LayoutId id : layouts)
+      hash = mixed(hash ^ id);
+    while (const unsigned *number = evaluationNumbers.find(hash)) {
+      const Evaluated &found = evaluated[*number];
+      if (found.kind == kind && std::ranges::equal(found.layouts, layouts))
+        return found.evaluation;
+      hash = mixed(hash);
+    }
+    evaluated.push_back({kind, {layouts.begin(), layouts.end()}, compute()});
+    evaluationNumbers[hash] = unsigned(evaluated.size() - 1);
+    return evaluated.back().evaluation;
+  }
+  ClusterKinds &clusterKinds() { return *kindsOfClusters; }
   /// The exchanges of one value for all uses that share them: how each op runs,
   /// and which of its operands the value is.
   using SharedUses = std::vector<std::pair<const OpEvaluation *, unsigned>>;
@@ -103,10 +122,18 @@ public:
   std::unordered_map<OperandKey, OperandHalo, OperandKeyHash> operandHalos;
 
 private:
+  struct Evaluated {
+    unsigned kind;
+    std::vector<LayoutId> layouts;
+    OpEvaluation evaluation;
+  };
+
   std::map<std::pair<TensorKind, LayoutId>, std::shared_ptr<const BlockGrid>>
       grids;
   std::unordered_map<std::string, unsigned> opKinds;
-  std::deque<Evaluations> evaluationsOfKind;
+  NumberTable<unsigned> evaluationNumbers; ///< by hash
+  std::deque<Evaluated> evaluated;
+  const std::unique_ptr<ClusterKinds> kindsOfClusters;
 };
 
 } // namespace meshloom

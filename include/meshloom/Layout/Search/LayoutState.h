@@ -9,17 +9,11 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <unordered_set>
 
 namespace meshloom {
 
 struct LayoutFold;
-
-/// A hash of a number.
-inline uint64_t mixed(uint64_t number) {
-  number = (number + 1) * 0x9e3779b97f4a7c15u;
-  number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9u;
-  return number ^ number >> 32;
-}
 
 /// How arguments that nobody laid out are priced.
 enum class OpenArguments {
@@ -47,7 +41,8 @@ struct PlannedRelayout {
 /// each as often as it runs.
 class LayoutState {
 public:
-  /// `prices`: of other searches over the graph, if they fit the machine.
+  /// `prices`: of other searches over the graph, if they fit the machine; else
+  /// those of the thread.
   LayoutState(const LayoutGraph &graph, const LayoutClusters &clusters,
               const MachineModel &machine,
               std::shared_ptr<LayoutPrices> prices = nullptr);
@@ -57,7 +52,10 @@ public:
   unsigned opKind(unsigned op) const { return opKinds[op]; }
   const Layout &get(LayoutId id) const { return prices->get(id); }
   LayoutId intern(const Layout &layout) { return prices->intern(layout); }
+  LayoutPrices &priceTables() { return *prices; }
   const OpEvaluation &evaluate(unsigned op);
+  /// Returns how an op that is not free runs now.
+  const OpEvaluation &evaluation(unsigned op) const { return *current[op]; }
   /// Whether the op would run the same way with other operands.
   bool runsAlike(unsigned op, std::span<const unsigned> operands);
   const Objective &total() const { return sum; }
@@ -101,7 +99,8 @@ public:
   /// stay so.
   void settleOpenArguments();
 
-  /// Layouts other than its own that a value is needed in, sorted.
+  /// Layouts other than its own that a value is needed in, in an order that
+  /// follows from the layouts.
   std::vector<LayoutId> targets(unsigned value) const;
   /// Relayouts of these values.
   std::vector<PlannedRelayout> relayouts(std::span<const unsigned> values);
@@ -166,11 +165,12 @@ private:
   void addHalos(unsigned op, std::span<const LayoutId> have,
                 OpEvaluation &evaluation);
   void findWindowUses();
-  /// Counts work that grows with so many operands or uses as changes tried: a
-  /// search through a join of hundreds takes no longer than others.
-  void countParts(size_t parts) {
+  /// Counts work that grows with so many operands or uses as changes tried, the
+  /// first time that this search asks for `result`: a search through a join of
+  /// hundreds takes no longer than others.
+  void countParts(const void *result, size_t parts) {
     constexpr size_t few = 16;
-    if (parts > few) {
+    if (parts > few && counted.insert(result).second) {
       changesTried += int64_t(parts / 4);
       partsTried += int64_t(parts / 4);
     }
@@ -230,7 +230,7 @@ private:
     std::map<int64_t, int> shards; ///< of ops, and how many have so many
     int whole = 0;                 ///< ops that are not splittable
     /// By value and layout: ops that have it, and how often.
-    std::unordered_map<uint64_t, std::pair<int, int64_t>> stored;
+    NumberTable<std::pair<int, int64_t>> stored;
     void add(const OpEvaluation &evaluation, int64_t copies);
   };
   struct Part {
@@ -238,9 +238,11 @@ private:
     std::vector<Stored> stored;
   };
   static constexpr size_t manyOps = 32;
-  void recountOp(unsigned op);
+  void recountOp(unsigned op, Record *record);
+  void setPart(unsigned op, const OpEvaluation *evaluation,
+               std::span<const Stored> storedByOp);
   /// Recounts the ops that changed, and the producers of values that did.
-  void recountOps(const Record &record);
+  void recountOps(Record &record);
 
   /// The parts of `apply`, in order. The first one gives the values their
   /// layouts and brings their ops up to date, and is false where some op cannot
@@ -290,6 +292,13 @@ private:
       Demand demand;
     };
     std::vector<OldDemand> demands;
+    struct OldPart {
+      unsigned op;
+      const OpEvaluation *evaluation;
+      size_t numberOfStored; ///< the next ones of `stored`
+    };
+    std::vector<OldPart> parts;
+    std::vector<Stored> stored;
     std::vector<unsigned> values, clusters;
     std::vector<Objective> valueCosts, clusterCosts;
     Objective sum;
@@ -299,6 +308,7 @@ private:
   std::vector<Record> records;
   size_t depth = 0;
   int64_t changesTried = 0, partsTried = 0;
+  std::unordered_set<const void *> counted; ///< results of many parts
 
   std::shared_ptr<Memory> memory; ///< from the first `peakBytes` on
 

@@ -3,6 +3,7 @@
 // cheapest trees of relayouts, and the layouts by number.
 #pragma once
 
+#include "meshloom/Layout/Search/NumberTable.h"
 #include "meshloom/Layout/Search/PlannedWays.h"
 
 #include <deque>
@@ -36,6 +37,7 @@ public:
   /// Returns whether `machine` prices collectives as the one that this was made
   /// for.
   bool fits(const MachineModel &machine) const;
+  const Mesh &meshOfLayouts() const { return mesh; }
 
   LayoutId intern(const Layout &layout);
   const Layout &get(LayoutId id) const { return table[id]; }
@@ -70,23 +72,6 @@ private:
   struct LayoutHash {
     size_t operator()(const Layout &layout) const { return layout.hash(); }
   };
-  /// From numbers to numbers, all in one array: the look-up of every change.
-  class Table {
-  public:
-    Table() : slots(1024) {}
-    /// Returns the value of `key`, or -1 where it is new.
-    int &operator[](uint64_t key);
-
-  private:
-    struct Slot {
-      uint64_t key = ~uint64_t(0);
-      int value = -1;
-    };
-    Slot &find(uint64_t key);
-    std::vector<Slot> slots;
-    size_t used = 0;
-  };
-
   struct IdsHash {
     size_t operator()(const std::vector<LayoutId> &ids) const {
       size_t hash = ids.size();
@@ -108,7 +93,7 @@ private:
   std::map<std::pair<Shape, DType>, TensorKind> kindIds;
   std::vector<std::pair<Shape, DType>> kinds;
   std::vector<char> axisClasses; ///< per axis: interchangeable ones have one
-  Table wayOf;                   ///< -2: impossible
+  NumberTable<int> wayOf{-1};    ///< -1: not planned; -2: impossible
   const std::shared_ptr<PlannedWays> planned;
   std::deque<Way> ways;
   std::unordered_map<uint64_t, std::optional<RelayoutPlan>> plans;

@@ -18,6 +18,9 @@ struct LoweredProgram {
 
 /// `func` has gone through --spmd-form-kernels. Fails, with a diagnostic at the
 /// op, where something in it is not a step: see ToProgram.cpp for what is.
-FailureOr<LoweredProgram> toProgram(mlir::func::FuncOp func);
+/// Symbols of code follow from the text of kernels: without `hasCode`, for a
+/// program that is only predicted, all are "planned", and no kernel is listed.
+FailureOr<LoweredProgram> toProgram(mlir::func::FuncOp func,
+                                    bool hasCode = true);
 
 } // namespace meshloom
