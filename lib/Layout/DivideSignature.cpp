@@ -6,6 +6,7 @@
 #include "meshloom/Core/SubAxis.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
+#include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Layout/Passes.h"
 
 namespace meshloom {
@@ -13,17 +14,39 @@ namespace meshloom {
 #include "meshloom/Layout/Passes.h.inc"
 
 namespace {
-/// Returns whether `axes` are axes of the user's mesh and not parts of some.
-bool areWhole(const Mesh &mesh, ArrayRef<unsigned> axes) {
-  return llvm::all_of(mergedNames(mesh, axes), [](const std::string &name) {
+/// The layouts that callers have words for.
+class CallersLayouts {
+public:
+  explicit CallersLayouts(mlir::func::FuncOp function)
+      : writtenMeshes(dtensor::writtenMeshes(function)) {}
+
+  /// The layout that a value needs, where it has a different one.
+  std::optional<Layout> needed(Value value) const;
+
+private:
+  bool areWhole(const Mesh &mesh, ArrayRef<unsigned> axes) const;
+  size_t evenCount(const Mesh &mesh, ArrayRef<unsigned> axes,
+                   int64_t extent) const;
+  Layout evenLayout(Layout layout, ArrayRef<int64_t> shape) const;
+
+  const SmallVector<Mesh> writtenMeshes;
+};
+
+/// Returns whether none of `axes` is a part of an axis that the user named.
+bool CallersLayouts::areWhole(const Mesh &mesh, ArrayRef<unsigned> axes) const {
+  return llvm::all_of(mergedNames(mesh, axes), [&](const std::string &name) {
     const std::optional<SubAxis> axis = SubAxis::parse(name);
-    return !axis || axis->isWhole();
+    return !axis || axis->isWhole() ||
+           llvm::none_of(writtenMeshes, [&](const Mesh &written) {
+             return written.axis_index(axis->axis).has_value();
+           });
   });
 }
 
 /// Returns the largest number of the first `axes` that are whole and whose
 /// product divides `extent`.
-size_t evenCount(const Mesh &mesh, ArrayRef<unsigned> axes, int64_t extent) {
+size_t CallersLayouts::evenCount(const Mesh &mesh, ArrayRef<unsigned> axes,
+                                 int64_t extent) const {
   int64_t shards = 1;
   size_t result = 0;
   for (size_t count = 1; count <= axes.size(); ++count) {
@@ -38,7 +61,8 @@ size_t evenCount(const Mesh &mesh, ArrayRef<unsigned> axes, int64_t extent) {
 
 /// Returns `layout` where each dim has only the first axes that `evenCount`
 /// counts.
-Layout evenLayout(Layout layout, ArrayRef<int64_t> shape) {
+Layout CallersLayouts::evenLayout(Layout layout,
+                                  ArrayRef<int64_t> shape) const {
   const Layout::DimAxes dims = layout.dim_axes();
   for (auto [dim, axes] : llvm::enumerate(dims)) {
     const size_t count = evenCount(layout.mesh(), axes, shape[dim]);
@@ -49,8 +73,7 @@ Layout evenLayout(Layout layout, ArrayRef<int64_t> shape) {
   return layout;
 }
 
-/// The even layout of a value, where it has an uneven one.
-std::optional<Layout> neededLayout(Value value) {
+std::optional<Layout> CallersLayouts::needed(Value value) const {
   std::optional<Layout> layout = annotatedLayout(value.getType());
   if (!layout)
     return std::nullopt;
@@ -67,15 +90,16 @@ class DivideSignaturePass
     if (function.isExternal() || !module ||
         !module->hasAttr(dtensor::evenSignatureAttr))
       return;
+    const CallersLayouts layouts(function);
     Block &body = function.getBody().front();
     Operation *terminator = body.getTerminator();
     for (OpOperand &operand : terminator->getOpOperands())
-      if (auto layout = neededLayout(operand.get())) {
+      if (auto layout = layouts.needed(operand.get())) {
         OpBuilder builder(terminator);
         operand.set(constrain(builder, operand.get(), *layout));
       }
     for (BlockArgument argument : body.getArguments())
-      if (auto layout = neededLayout(argument)) {
+      if (auto layout = layouts.needed(argument)) {
         const Layout before = *annotatedLayout(argument.getType());
         setLayout(argument, *layout);
         OpBuilder builder = OpBuilder::atBlockBegin(&body);

@@ -15,6 +15,7 @@
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
+#include "meshloom/Import/VHLO/ClientOps.h"
 #include "meshloom/Runtime/RemoteClient.h"
 #include "meshloom/Support/LLVM.h"
 
@@ -494,6 +495,7 @@ Result<std::string> ProgramCompiler::partitionedText(
                                   (**module).getContext());
   if (!partitioned)
     return partitioned.error();
+  replaceClientOps(**partitioned);
   addInterface(**partitioned, program.interface, argumentShardings,
                resultShardings);
   std::string printed;

@@ -41,15 +41,23 @@ module attributes {dtensor.even_signature} {
 #whole = #dtensor.layout<#mesh, [{a, b}, *]>
 
 // A caller has no name for a part of an axis.
+// CHECK-DAG: #[[PARTS:.*]] = #dtensor.layout<#mesh, [{b, a:(1)2}, a:(2)4]>
 // CHECK-DAG: #[[WHOLE:.*]] = #dtensor.layout<#mesh, [{a, b}, *]>
 // CHECK-DAG: #[[FIRST:.*]] = #dtensor.layout<#mesh, [b, *]>
 // CHECK-LABEL: func.func @whole_axes
 // CHECK-SAME: -> (tensor<16x4xf32, #[[FIRST]]>, tensor<16x4xf32, #[[WHOLE]]>)
+// A program that names no axes has no axis that a part could be of.
+// CHECK-LABEL: func.func @no_names
+// CHECK-SAME: -> tensor<16x4xf32, #[[PARTS]]>
 module attributes {dtensor.even_signature} {
   func.func @whole_axes(%x: tensor<16x4xf32, #parts>,
                         %y: tensor<16x4xf32, #whole>)
-      -> (tensor<16x4xf32, #parts>, tensor<16x4xf32, #whole>) {
+      -> (tensor<16x4xf32, #parts>, tensor<16x4xf32, #whole>)
+      attributes {dtensor.meshes = [#dtensor.mesh<a = 8, b = 2>]} {
     return %x, %y : tensor<16x4xf32, #parts>, tensor<16x4xf32, #whole>
+  }
+  func.func @no_names(%x: tensor<16x4xf32, #parts>) -> tensor<16x4xf32, #parts> {
+    return %x : tensor<16x4xf32, #parts>
   }
 }
 

@@ -463,6 +463,12 @@ class Programs(unittest.TestCase):
             jnp.ones((8, 3, 3))).compile()
         self.assertRegex(compiled.as_text(), r"f32\[4,3,3\].* custom-call.*dtensor\.lu")
 
+    def test_the_text_of_a_program_with_special_functions(self):
+        text = jax.jit(lambda a: (jax.lax.erf(a), jax.lax.top_k(a, 2))).lower(
+            jnp.ones((3, 4))).compile().as_text()
+        self.assertRegex(text, r" erf\(")
+        self.assertRegex(text, "topk|TopK|top_k")
+
     def test_serialized_programs_and_the_cache(self):
         compiled = jax.jit(lambda a: jnp.cos(a) * 3).lower(jnp.ones(7)).compile()
         loaded = serialize_executable.deserialize_and_load(

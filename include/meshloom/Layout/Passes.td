@@ -222,8 +222,8 @@ def DivideSignature : Pass<"dtensor-divide-signature", "::mlir::func::FuncOp"> {
   let description = [{
     In a module with `dtensor.even_signature` each dim of an argument or result
     that its axes do not divide keeps the first of them whose product does, and a
-    dim that has a part of an axis (`x:(1)2`) loses it. A constraint beside it
-    gives the program the layout that was there before.
+    dim that has a part of an axis (`x:(1)2`) of a mesh in `dtensor.meshes` loses
+    it. A constraint beside it gives the program the layout that was there before.
     Other modules stay as they are.
 
     ```mlir

@@ -38,7 +38,6 @@ private:
   }
   void addSimpleDefaults();
   void addWindow(int64_t rank);
-  void describeClientOp();
   void describeProduct();
   void describeGather();
   void describeScatter();
@@ -55,22 +54,12 @@ private:
   llvm::StringSet<> defaults;
 };
 
-/// The custom call that XLA and Meshloom's import read as an op of chlo; empty:
-/// there is none.
-StringRef customCallOf(Operation *op) {
-  return isa<chlo::ErfOp>(op)      ? "mhlo.erf"
-         : isa<chlo::ErfInvOp>(op) ? "mhlo.erf_inv"
-         : isa<chlo::TopKOp>(op)   ? "mhlo.topk"
-                                   : "";
-}
-
 /// Finds the newest version of the op that the release has.
 LogicalResult Describer::selectVersion() {
   const StringRef dialect = op->getName().getDialectNamespace();
-  const bool isCustomCall = !customCallOf(op).empty();
-  kind = isCustomCall ? "custom_call" : op->getName().stripDialect().str();
+  kind = op->getName().stripDialect().str();
   constexpr int newestVersion = 2;
-  if (dialect == "stablehlo" || dialect == "func" || isCustomCall)
+  if (dialect == "stablehlo" || dialect == "func")
     for (int version = newestVersion; version > 0; --version) {
       description.name = "vhlo." + kind + "_v" + std::to_string(version);
       facts = factsOf(description.name);
@@ -128,19 +117,6 @@ void Describer::addWindow(int64_t rank) {
              DenseElementsAttr::get(
                  RankedTensorType::get({rank, 2}, builder.getI64Type()),
                  builder.getI64IntegerAttr(0)));
-}
-
-void Describer::describeClientOp() {
-  mlir::NamedAttrList configuration;
-  if (auto topK = dyn_cast<chlo::TopKOp>(op)) {
-    configuration.append("k", topK.getKAttr());
-    configuration.append("largest", builder.getBoolAttr(true));
-  }
-  description.attributes.clear();
-  add("call_target_name", builder.getStringAttr(customCallOf(op)));
-  description.discardable.append("mhlo.attributes",
-                                 configuration.getDictionary(op->getContext()));
-  description.discardable.append("mhlo.version", builder.getI64IntegerAttr(1));
 }
 
 void Describer::describeProduct() {
@@ -250,9 +226,7 @@ FailureOr<OpDescription> Describer::run() {
           dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()))
     description.attributes.append(attributes);
   description.discardable.append(op->getDiscardableAttrDictionary());
-  if (!customCallOf(op).empty())
-    describeClientOp();
-  else if (kind == "dot_general")
+  if (kind == "dot_general")
     describeProduct();
   else if (kind == "gather" || kind == "dynamic_gather")
     describeGather();

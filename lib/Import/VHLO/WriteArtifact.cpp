@@ -4,8 +4,10 @@
 
 #include "Describe.h"
 #include "EntryWriter.h"
+#include "meshloom/Import/VHLO/ClientOps.h"
 
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace meshloom {
 
@@ -238,7 +240,9 @@ FailureOr<std::string> writeArtifact(ModuleOp module,
                                      StableHLORelease release) {
   const std::string producer = "StableHLO_v1." + std::to_string(release.minor) +
                                "." + std::to_string(release.patch);
-  return OpWriter(release.minor).write(module, producer);
+  mlir::OwningOpRef<ModuleOp> written = module.clone();
+  replaceClientOps(*written);
+  return OpWriter(release.minor).write(*written, producer);
 }
 
 } // namespace meshloom

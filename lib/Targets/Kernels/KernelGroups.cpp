@@ -18,9 +18,12 @@
 
 #include "KernelBuilder.h"
 #include "KernelParts.h"
+#include "LoopCalls.h"
 #include "NumberGathers.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+
+#include "llvm/Support/MathExtras.h"
 
 #include <queue>
 
@@ -47,19 +50,6 @@ bool meshloom::isReduction(Operation *op) {
   return reductionOf(op).has_value();
 }
 
-/// A product in a loop that is so small that the library takes longer to start
-/// than to multiply: as a kernel it can be compiled with the loop.
-static bool isSmallInLoop(DotGeneralOp op) {
-  constexpr int64_t small = 16384;
-  if (!op->getParentOfType<WhileOp>())
-    return false;
-  int64_t products =
-      mlir::ShapedType::getNumElements(globalShape(op.getType()));
-  for (int64_t dim : op.getLhsContractingDimensions())
-    products *= globalShape(op.getLhs().getType())[dim];
-  return products <= small;
-}
-
 bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
   auto dot = dyn_cast<DotGeneralOp>(op);
   if (!dot)
@@ -76,8 +66,18 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
                      extentOf(lhs, dot.getLhsFreeDimensions()),
                      extentOf(rhs, dot.getRhsFreeDimensions()),
                      extentOf(lhs, dot.getLhsContractingDimensions())};
-  return isSmallInLoop(dot) ||
-         !policy.isLibraryDot(elementTypeOf(dot.getType()), size);
+  if (dot->getParentOfType<WhileOp>()) {
+    // A kernel of fewer multiplications is over before a function for them is
+    // called, where its terms are as many as lanes.
+    constexpr int64_t few = 64;
+    if (policy.wholeLoops && isLoopProduct(dot))
+      return size.multiplications() <= few && llvm::isPowerOf2_64(size.terms);
+    // The library takes longer to start than to multiply so few times.
+    constexpr int64_t small = 16384;
+    if (size.multiplications() <= small)
+      return true;
+  }
+  return !policy.isLibraryDot(elementTypeOf(dot.getType()), size);
 }
 
 static ShardAttr domainOf(Value value) {

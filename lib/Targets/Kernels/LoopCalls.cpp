@@ -46,6 +46,12 @@ bool isWholeArray(Type type) {
                       [](const auto &axes) { return axes.empty(); });
 }
 
+/// Returns whether the loops of lib/Targets/CPU multiply and add such elements.
+bool isMultiplied(Type element) {
+  return element.isF32() || element.isF64() || element.isF16() ||
+         element.isBF16() || element.isInteger(32);
+}
+
 /// The work of one turn of a loop.
 class Turn {
 public:
@@ -113,10 +119,7 @@ private:
     const Operand rhs{product.getRhs(), product.getRhsBatchingDimensions(),
                       product.getRhsContractingDimensions(),
                       product.getRhsFreeDimensions()};
-    // In a deterministic function the library decides in which order terms are
-    // added.
-    if (!isMultiplied(elementTypeOf(product.getType())) ||
-        isDeterministic(product))
+    if (!isLoopProduct(product))
       return false;
     const int64_t terms = lhs.extentOf(lhs.terms);
     productWork += std::max(elementsOf(product.getType()) * terms / 2,
@@ -167,13 +170,6 @@ private:
       return int64_t(globalShape(value.getType()).size());
     }
   };
-
-  /// Returns whether lib/Targets/CPU/LoopProducts.cpp has code for such
-  /// elements.
-  static bool isMultiplied(Type element) {
-    return element.isF32() || element.isF64() || element.isF16() ||
-           element.isBF16() || element.isInteger(32);
-  }
 
   /// Returns whether lib/Targets/CPU/LoopFactorizations.cpp has code for it.
   /// For larger matrices the library has better ways; in deterministic
@@ -392,6 +388,15 @@ void meshloom::hoistConstants(mlir::func::FuncOp func) {
           constants.push_back(constant);
   for (ConstantOp constant : llvm::reverse(constants))
     constant->moveBefore(&entry, entry.begin());
+}
+
+bool meshloom::isLoopProduct(DotGeneralOp product) {
+  // In a deterministic function the library decides in which order terms are
+  // added.
+  return isMultiplied(elementTypeOf(product.getType())) &&
+         !isDeterministic(product) &&
+         llvm::all_of(product->getOperandTypes(), isWholeArray) &&
+         isWholeArray(product.getType());
 }
 
 void meshloom::formLoopCalls(Block &block) {

@@ -12,6 +12,10 @@ namespace meshloom {
 /// loop that becomes a call reads them as it reads other arrays.
 void hoistConstants(mlir::func::FuncOp func);
 
+/// Returns whether a loop that is compiled whole can have such a product, for
+/// which lib/Targets/CPU/LoopProducts.cpp has code.
+bool isLoopProduct(dtensor::DotGeneralOp product);
+
 /// Replaces the loops of `block` that are compiled whole by calls of the
 /// library function `loop`. Kernels and library calls have been formed in them,
 /// and loops inside them have become calls where they can.

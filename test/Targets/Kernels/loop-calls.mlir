@@ -108,6 +108,33 @@ func.func @product(%a: tensor<64x64xf32, #l>, %w: tensor<64x64xf32, #l>, %p: ten
 // -----
 
 #mesh = #dtensor.mesh<x = 2>
+#six = #spmd.shard<[6, 6], #dtensor.layout<#mesh, [*, *]>>
+#four = #spmd.shard<[4, 4], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A small product is written out, too; a kernel computes one of four terms.
+// CHECK-LABEL: func.func @small_products
+// CHECK: spmd.library_call "loop"
+// CHECK: dtensor.while
+// CHECK: dtensor.dot_general {{.*}} tensor<6x6xf32
+// CHECK-NOT: dtensor.dot_general
+// CHECK: spmd.kernel
+func.func @small_products(%a: tensor<6x6xf32, #six>, %b: tensor<4x4xf32, #four>, %p: tensor<i1, #s>) -> (tensor<6x6xf32, #six>, tensor<4x4xf32, #four>) {
+  %0:2 = dtensor.while (%a, %b) : (tensor<6x6xf32, #six>, tensor<4x4xf32, #four>) -> (tensor<6x6xf32, #six>, tensor<4x4xf32, #four>) cond {
+  ^bb0(%u: tensor<6x6xf32, #six>, %v: tensor<4x4xf32, #four>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<6x6xf32, #six>, %v: tensor<4x4xf32, #four>):
+    %m = dtensor.dot_general %u, %a contracting [1] x [0] : (tensor<6x6xf32, #six>, tensor<6x6xf32, #six>) -> tensor<6x6xf32, #six>
+    %n = dtensor.dot_general %v, %b contracting [1] x [0] : (tensor<4x4xf32, #four>, tensor<4x4xf32, #four>) -> tensor<4x4xf32, #four>
+    dtensor.yield %m, %n : tensor<6x6xf32, #six>, tensor<4x4xf32, #four>
+  }
+  return %0#0, %0#1 : tensor<6x6xf32, #six>, tensor<4x4xf32, #four>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
 #l = #spmd.shard<[128, 128], #dtensor.layout<#mesh, [*, *]>>
 #s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
 
