@@ -10,18 +10,18 @@
 
 namespace meshloom {
 
-namespace {
-std::string describe(const SourceMesh &mesh) {
+std::string SourceMesh::to_string() const {
   std::string text;
-  for (const MeshAxis &axis : mesh.axes)
+  for (const MeshAxis &axis : axes)
     text +=
         fmt::format("{}{}={}", text.empty() ? "<" : ", ", axis.name, axis.size);
   text = (text.empty() ? "<" : text) + ">";
-  if (!mesh.deviceIds.empty())
-    text += fmt::format(" device_ids=[{}]", fmt::join(mesh.deviceIds, ", "));
-  return mesh.name.empty() ? text : mesh.name + " " + text;
+  if (!deviceIds.empty())
+    text += fmt::format(" device_ids=[{}]", fmt::join(deviceIds, ", "));
+  return name.empty() ? text : name + " " + text;
 }
 
+namespace {
 int64_t deviceCount(const SourceMesh &mesh) {
   int64_t count = 1;
   for (const MeshAxis &axis : mesh.axes)
@@ -59,12 +59,12 @@ Status addUse(Boundaries &boundaries, const AxisUse &use,
   auto axis = axisIndex(mesh, use.axis.axis);
   if (!axis)
     return Error(fmt::format("there is no axis '{}' in mesh {}", use.axis.axis,
-                             describe(mesh)));
+                             mesh.to_string()));
   if (use.axis.isWhole())
     return Success();
   int64_t size = mesh.axes[*axis].size;
   std::string who =
-      fmt::format("'{}' of mesh {}", use.axis.to_string(), describe(mesh));
+      fmt::format("'{}' of mesh {}", use.axis.to_string(), mesh.to_string());
   if (use.axis.before < 1 || use.axis.size < 1 || size % use.axis.before != 0 ||
       size / use.axis.before % use.axis.size != 0)
     return Error(fmt::format("{} is not a part of the axis: {} is not a "
@@ -78,7 +78,7 @@ Status addUse(Boundaries &boundaries, const AxisUse &use,
         if (within > 0 && digit.size % within != 0)
           return Error(fmt::format("{} cannot coexist with axis '{}' of "
                                    "mesh {}",
-                                   who, base.axes[0].name, describe(base)));
+                                   who, base.axes[0].name, base.to_string()));
         boundaries.emplace(digit.stride * within, who);
         break;
       }
@@ -127,12 +127,12 @@ Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
   int64_t count = deviceCount(mesh);
   if (!mesh.deviceIds.empty() && int64_t(mesh.deviceIds.size()) != count)
     return Error(fmt::format("mesh {} has {} device_ids for {} devices",
-                             describe(mesh), mesh.deviceIds.size(), count));
+                             mesh.to_string(), mesh.deviceIds.size(), count));
   if (count != 1 && count != int64_t(devices.size()))
     return Error(fmt::format(
         "mesh {} has {} devices, but mesh {} has {}; all meshes of a program "
         "are over the same devices, but for those of one device",
-        describe(mesh), count, describe(sources[base]), devices.size()));
+        mesh.to_string(), count, sources[base].to_string(), devices.size()));
   if (mesh.deviceIds.empty() || count == 1)
     return Success();
   std::vector<bool> seen(devices.size());
@@ -140,7 +140,7 @@ Status MeshUnification::checkDevices(const SourceMesh &mesh) const {
     if (id < 0 || id >= count || seen[size_t(id)])
       return Error(fmt::format("device_ids of mesh {} are not the numbers 0 to "
                                "{}, each once",
-                               describe(mesh), count - 1));
+                               mesh.to_string(), count - 1));
     seen[size_t(id)] = true;
   }
   return Success();
@@ -163,7 +163,7 @@ MeshUnification::digitsOf(const SourceMesh &mesh, size_t axis) const {
       return Error(fmt::format(
           "the order of the devices in mesh {} is, along axis '{}', no "
           "refinement of the one in mesh {}",
-          describe(mesh), mesh.axes[axis].name, describe(sources[base])));
+          mesh.to_string(), mesh.axes[axis].name, sources[base].to_string()));
     unit *= digit.size;
     result.push_back(digit);
   }
@@ -183,7 +183,7 @@ MeshUnification::checkOrder(const SourceMesh &mesh,
     if (positionOf(meshloom::deviceAt(mesh, position)) != expected)
       return Error(fmt::format("the order of the devices in mesh {} is not a "
                                "refinement of the one in mesh {}",
-                               describe(mesh), describe(sources[base])));
+                               mesh.to_string(), sources[base].to_string()));
   }
   return Success();
 }
@@ -208,7 +208,7 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
       continue;
     if (auto checked = Mesh::get(mesh.axes); !checked)
       return checked.error().withMessage(fmt::format(
-          "mesh {}: {}", describe(mesh), checked.error().message()));
+          "mesh {}: {}", mesh.to_string(), checked.error().message()));
   }
   MeshUnification result;
   result.sources = std::move(meshes);
@@ -241,7 +241,7 @@ Result<MeshUnification> MeshUnification::of(std::vector<SourceMesh> meshes,
         return digits.error();
       for (const Digit &digit : *digits) {
         std::string who = fmt::format("axis '{}' of mesh {}",
-                                      mesh.axes[axis].name, describe(mesh));
+                                      mesh.axes[axis].name, mesh.to_string());
         boundaries.emplace(digit.stride, who);
         boundaries.emplace(digit.stride * digit.size, who);
       }

@@ -69,6 +69,16 @@ TEST(LinesTest, Devices) {
   EXPECT_LINE(OneDeviceStrategy("XPU:0"));
 }
 
+TEST(LinesTest, ParameterServers) {
+  const ClusterSpec cluster({{"worker", {"localhost:1"}}});
+  EXPECT_LINE(Server(cluster, "worker", 1));
+  EXPECT_LINE(ParameterServerStrategy(SimpleClusterResolver(cluster)));
+  EXPECT_LINE(ClusterCoordinator(OneDeviceStrategy("CPU:0")));
+  EXPECT_LINE(FixedShardsPartitioner(0));
+  EXPECT_LINE(MinSizePartitioner(1, 0));
+  EXPECT_LINE(MaxSizePartitioner(0));
+}
+
 TEST(LinesTest, Datasets) {
   const auto numbers = data::range(4);
   EXPECT_LINE((void)numbers.take(-2));

@@ -10,11 +10,14 @@ namespace meshloom {
 /// A mesh as a program declares it: unlike Mesh, its devices may be in any
 /// order. One without axes has the one device of `deviceIds`, or device 0.
 struct SourceMesh {
-  std::string name; ///< for messages: "@mesh"
+  std::string name; ///< for messages: "@mesh"; empty: it has none
   std::vector<MeshAxis> axes;
   /// Which device is at each position (row-major over the axes); empty: 0, 1,
   /// ...
   std::vector<int64_t> deviceIds = {};
+
+  /// Returns "@mesh <x=2, y=4>", and the devices where they are listed.
+  std::string to_string() const;
 };
 
 /// A use of an axis, or a part of one, of a SourceMesh.

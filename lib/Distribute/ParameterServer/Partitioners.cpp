@@ -2,6 +2,7 @@
 // The numbers of parts that partitioners give, see Partitioners.h.
 #include "meshloom/Distribute/ParameterServer/Partitioners.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Core/Result.h"
 
 #include <fmt/format.h>
@@ -13,11 +14,12 @@ namespace meshloom {
 namespace {
 
 void expectPositive(std::string_view partitioner, std::string_view argument,
-                    int64_t value) {
+                    int64_t value, const std::source_location &where) {
   if (value < 1)
-    Error(fmt::format("[{}] expected {} to be 1 or more, got {}", partitioner,
-                      argument, value))
-        .raise();
+    detail::fail(
+        partitioner,
+        fmt::format("expected {} to be 1 or more, got {}", argument, value),
+        &where);
 }
 
 /// `count` parts of dim 0.
@@ -43,9 +45,10 @@ int64_t ceilDiv(int64_t a, int64_t b) {
 
 } // namespace
 
-FixedShardsPartitioner::FixedShardsPartitioner(int64_t num_shards)
+FixedShardsPartitioner::FixedShardsPartitioner(int64_t num_shards,
+                                               std::source_location where)
     : count(num_shards) {
-  expectPositive("FixedShardsPartitioner", "num_shards", num_shards);
+  expectPositive("FixedShardsPartitioner", "num_shards", num_shards, where);
 }
 std::vector<int64_t> FixedShardsPartitioner::operator()(const Shape &shape,
                                                         DType) const {
@@ -53,10 +56,12 @@ std::vector<int64_t> FixedShardsPartitioner::operator()(const Shape &shape,
 }
 
 MinSizePartitioner::MinSizePartitioner(int64_t min_shard_bytes,
-                                       int64_t max_shards)
+                                       int64_t max_shards,
+                                       std::source_location where)
     : least(min_shard_bytes), most(max_shards) {
-  expectPositive("MinSizePartitioner", "min_shard_bytes", min_shard_bytes);
-  expectPositive("MinSizePartitioner", "max_shards", max_shards);
+  expectPositive("MinSizePartitioner", "min_shard_bytes", min_shard_bytes,
+                 where);
+  expectPositive("MinSizePartitioner", "max_shards", max_shards, where);
 }
 std::vector<int64_t> MinSizePartitioner::operator()(const Shape &shape,
                                                     DType dtype) const {
@@ -66,11 +71,13 @@ std::vector<int64_t> MinSizePartitioner::operator()(const Shape &shape,
 }
 
 MaxSizePartitioner::MaxSizePartitioner(int64_t max_shard_bytes,
-                                       std::optional<int64_t> max_shards)
+                                       std::optional<int64_t> max_shards,
+                                       std::source_location where)
     : bytes(max_shard_bytes), most(max_shards) {
-  expectPositive("MaxSizePartitioner", "max_shard_bytes", max_shard_bytes);
+  expectPositive("MaxSizePartitioner", "max_shard_bytes", max_shard_bytes,
+                 where);
   if (max_shards)
-    expectPositive("MaxSizePartitioner", "max_shards", *max_shards);
+    expectPositive("MaxSizePartitioner", "max_shards", *max_shards, where);
 }
 std::vector<int64_t> MaxSizePartitioner::operator()(const Shape &shape,
                                                     DType dtype) const {

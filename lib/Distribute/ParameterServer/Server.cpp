@@ -210,7 +210,13 @@ static std::string expectAddress(const TaskId &id, const Address &address,
 }
 
 Server::Server(const ClusterSpec &cluster, const std::string &job_name,
-               int64_t task_index, const ServerOptions &options) {
+               int64_t task_index, const ServerOptions &options,
+               std::source_location where) {
+  detail::atLine(where, [&] { start(cluster, job_name, task_index, options); });
+}
+
+void Server::start(const ClusterSpec &cluster, const std::string &job_name,
+                   int64_t task_index, const ServerOptions &options) {
   const TaskId id{job_name, task_index};
   if (Status status = validate(cluster, id); !status)
     status.error()

@@ -87,8 +87,11 @@ int64_t detail::replicasOfWorkers(const std::vector<int64_t> &gpus) {
 }
 
 ParameterServerStrategy::ParameterServerStrategy(
-    const ClusterResolver &cluster_resolver, ParameterServerOptions options)
-    : Strategy(connected(cluster_resolver, std::move(options))) {}
+    const ClusterResolver &cluster_resolver, ParameterServerOptions options,
+    Where where)
+    : Strategy(detail::atLine(where, [&] {
+        return connected(cluster_resolver, std::move(options));
+      })) {}
 
 const ClusterSpec &ParameterServerStrategy::cluster_spec() const {
   return static_cast<const Coordination &>(*state->workerPool).store->cluster;

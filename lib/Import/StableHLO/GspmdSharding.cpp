@@ -88,6 +88,18 @@ std::vector<int64_t> transposedIota(const std::vector<int64_t> &sizes,
   }
   return result;
 }
+/// Returns whether `numbers` are 0, 1, ... in any order.
+bool isPermutation(std::vector<int64_t> numbers) {
+  std::ranges::sort(numbers);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] != int64_t(i))
+      return false;
+  return true;
+}
+
+std::string countsDiffer(int64_t devices, int64_t tiles) {
+  return fmt::format("it has {} devices for {} tiles", devices, tiles);
+}
 } // namespace
 
 SourceMesh GspmdSharding::mesh(const std::string &text) const {
@@ -133,19 +145,20 @@ Result<GspmdSharding> GspmdSharding::parse(std::string_view text) {
         order.resize(sizes.size());
         std::iota(order.begin(), order.end(), 0);
       }
-      std::vector<int64_t> sorted = order;
-      std::sort(sorted.begin(), sorted.end());
-      for (size_t i = 0; i < sorted.size(); ++i)
-        if (sorted[i] != int64_t(i) || sorted.size() != sizes.size())
-          return in.error("'T(...)' is not a permutation of the sizes");
-      if (product(sizes) != count)
-        return in.error("the numbers of devices and of tiles differ");
+      if (order.size() != sizes.size() || !isPermutation(order))
+        return in.error("'T(...)' is not a permutation of the sizes");
+      if (int64_t devices = product(sizes); devices != count)
+        return in.error(countsDiffer(devices, count));
       result.devices = transposedIota(sizes, order);
     } else {
       if (!in.numbers(result.devices))
         return in.error("the devices of the tiles are missing");
       if (int64_t(result.devices.size()) != count)
-        return in.error("the numbers of devices and of tiles differ");
+        return in.error(countsDiffer(int64_t(result.devices.size()), count));
+      if (!isPermutation(result.devices) && count > 1)
+        return in.error(fmt::format(
+            "the devices of {} tiles are the numbers 0 to {}, each once", count,
+            count - 1));
     }
     if (in.take("last_tile_dim_replicate")) {
       result.lastDims = {LastDim::Replicated};

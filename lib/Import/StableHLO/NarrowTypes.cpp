@@ -444,7 +444,24 @@ private:
 };
 } // namespace
 
+/// Gives a region its own copies of the constants outside that it uses, as
+/// jaxlib moves constants there. A region that computes with unpacked numbers
+/// needs them unpacked, too.
+static void copyConstantsIntoRegions(ModuleOp module) {
+  module.walk([](stablehlo::ConstantOp constant) {
+    if (!narrowOf(constant.getType()))
+      return;
+    for (mlir::OpOperand &use :
+         llvm::make_early_inc_range(constant->getUses())) {
+      Block *block = use.getOwner()->getBlock();
+      if (block != constant->getBlock())
+        use.set(OpBuilder::atBlockBegin(block).clone(*constant)->getResult(0));
+    }
+  });
+}
+
 LogicalResult importer::unpackNarrowTypes(ModuleOp module) {
+  copyConstantsIntoRegions(module);
   NarrowTypes types(module.getContext());
   for (auto func : module.getOps<FuncOp>())
     if (!func.isExternal() && failed(types.visit(func)))

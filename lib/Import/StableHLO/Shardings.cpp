@@ -102,7 +102,7 @@ FailureOr<size_t> Shardings::indexOf(Location loc, Attribute meshOrRef) {
   if (auto number = indexIfDeclared(meshOrRef))
     return *number;
   if (auto mesh = dyn_cast<sdy::MeshAttr>(meshOrRef))
-    return inlined[mesh] = addMesh(sourceOf(mesh, "mesh"), loc);
+    return inlined[mesh] = addMesh(sourceOf(mesh, ""), loc);
   if (auto mesh = dyn_cast<stablehlo::MeshAttr>(meshOrRef))
     return inlined[mesh] = addMesh(sourceOf(mesh), loc);
   return mlir::emitError(loc) << "there is no mesh " << meshOrRef;
@@ -116,14 +116,9 @@ LogicalResult Shardings::addAxis(Location loc, size_t which, StringRef name,
   const SourceMesh &source = sources[which];
   bool exists = llvm::any_of(
       source.axes, [&](const MeshAxis &axis) { return axis.name == name; });
-  if (!exists) {
-    auto error = mlir::emitError(loc) << "there is no axis '" << name
-                                      << "' in mesh " << source.name << " <";
-    llvm::interleaveComma(source.axes, error, [&](const MeshAxis &axis) {
-      error << axis.name << "=" << axis.size;
-    });
-    return error << ">";
-  }
+  if (!exists)
+    return mlir::emitError(loc) << "there is no axis '" << name << "' in mesh "
+                                << source.to_string();
   if (size == 0)
     return success();
   uses.push_back({which, {name.str(), before, size}});
@@ -513,7 +508,7 @@ FailureOr<ValueSharding> Shardings::ofGspmd(Location loc, StringRef text,
     result.onlyDevice = parsed.device;
   if (parsed.kind == GspmdSharding::Kind::Tiled)
     result.onlyDevice = onlyDeviceOf(gspmd.at(text.str()));
-  if (parsed.kind == GspmdSharding::Kind::Manual)
+  if (parsed.kind == GspmdSharding::Kind::Manual && hasSeveralDevices())
     for (unsigned axis = 0; axis < unification->mesh().rank(); ++axis)
       result.manual.push_back(axis);
   if (parsed.kind != GspmdSharding::Kind::Tiled)

@@ -505,8 +505,6 @@ static LogicalResult verifyEnds(ManualComputationOp op, TypeRange outer,
                                 TypeRange inner,
                                 TensorShardingPerValueAttr shardings,
                                 StringRef role) {
-  if (failed(verifyShardings(op, shardings, outer, role)))
-    return failure();
   if (outer.size() != inner.size())
     return op.emitOpError("has ") << outer.size() << " " << role
                                   << "s, but its body has " << inner.size();
@@ -531,10 +529,10 @@ LogicalResult ManualComputationOp::verifyRegions() {
               << "' is manual here and in a manual computation around this one")
                  .attachNote(around.getLoc())
              << "the computation around";
-  if (failed(verifyEnds(*this, getOperandTypes(), getBody().getArgumentTypes(),
-                        getInShardings(), "operand")) ||
-      failed(verifyEnds(*this, getResultTypes(), returnedTypes(getBody()),
-                        getOutShardings(), "result")))
+  if (failed(verifyShardings(*this, getInShardings(), getOperandTypes(),
+                             "operand")) ||
+      failed(verifyShardings(*this, getOutShardings(), getResultTypes(),
+                             "result")))
     return failure();
   // One mesh, beside those without axes.
   MeshAttr mesh;
@@ -547,13 +545,15 @@ LogicalResult ManualComputationOp::verifyRegions() {
         return emitOpError("its shardings are of several meshes");
       mesh = its;
     }
-  if (!mesh)
-    return success();
   for (StringAttr axis : getManualAxes().getValue())
-    if (llvm::none_of(mesh.getAxes(), [&](MeshAxisAttr meshAxis) {
+    if (mesh && llvm::none_of(mesh.getAxes(), [&](MeshAxisAttr meshAxis) {
           return meshAxis.getName() == axis.getValue();
         }))
       return emitOpError("there is no axis '")
              << axis.getValue() << "' in the mesh of this manual computation";
-  return success();
+  if (failed(verifyEnds(*this, getOperandTypes(), getBody().getArgumentTypes(),
+                        getInShardings(), "operand")))
+    return failure();
+  return verifyEnds(*this, getResultTypes(), returnedTypes(getBody()),
+                    getOutShardings(), "result");
 }

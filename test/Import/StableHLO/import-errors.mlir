@@ -41,9 +41,24 @@ func.func @no_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@nowhere, [{"
 
 // -----
 
-// expected-error @+1 {{cannot read the sharding '{devices=[2,4]<=[7]}': the numbers of devices and of tiles differ}}
+// expected-error @+1 {{cannot read the sharding '{devices=[2,4]<=[7]}': it has 7 devices for 8 tiles}}
 func.func @gspmd(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[2,4]<=[7]}"}) -> tensor<8x8xf32> {
   return %a : tensor<8x8xf32>
+}
+
+// -----
+
+// expected-error @+1 {{cannot read the sharding '{devices=[2,2]0,1,1,2}': the devices of 4 tiles are the numbers 0 to 3, each once}}
+func.func @gspmd_device_twice(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[2,2]0,1,1,2}"}) -> tensor<8x8xf32> {
+  return %a : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+// expected-error @+1 {{mesh <q=4> has 4 devices, but mesh @mesh <x=2> has 2}}
+func.func @mesh_in_place(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["q"=4]>, [{"q"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
 }
 
 // -----

@@ -123,9 +123,13 @@ module {
     }
     %low = stablehlo.constant dense<0xFE> : tensor<f8E4M3FN>
     %3 = stablehlo.reduce(%1#1 init: %low) applies stablehlo.maximum across dimensions = [1] : (tensor<4x8xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<4xf8E4M3FN>
+    // jaxlib moves constants out of regions.
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f8E4M3FN>
     %4:2 = "stablehlo.sort"(%3, %3) <{dimension = 0 : i64}> ({
     ^bb0(%a: tensor<f8E4M3FN>, %b: tensor<f8E4M3FN>, %c: tensor<f8E4M3FN>, %d: tensor<f8E4M3FN>):
-      %5 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>
+      %isZero = stablehlo.compare EQ, %a, %zero, FLOAT : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>
+      %key = stablehlo.select %isZero, %zero, %a : tensor<i1>, tensor<f8E4M3FN>
+      %5 = stablehlo.compare LT, %key, %b, FLOAT : (tensor<f8E4M3FN>, tensor<f8E4M3FN>) -> tensor<i1>
       stablehlo.return %5 : tensor<i1>
     }) : (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>) -> (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>)
     %6 = stablehlo.convert %4#0 : (tensor<4xf8E4M3FN>) -> tensor<4xf32>

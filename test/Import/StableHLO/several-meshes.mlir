@@ -128,3 +128,13 @@ func.func @one_device(%x: tensor<4x4xui32> {sdy.sharding = #sdy.sharding<@mesh, 
   %5 = stablehlo.add %x, %4 : tensor<4x4xui32>
   return %5 : tensor<4x4xui32>
 }
+
+// -----
+
+// A program without a mesh has one device, which is manual over no axis.
+// CHECK-LABEL: func.func @manual
+// CHECK: dtensor.negate
+func.func @manual(%x: tensor<4xf32> {mhlo.sharding = "{manual}"}) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -297,7 +297,7 @@ func.func @manual(%a: tensor<8x8xf32>) {
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @manual(%a: tensor<8x8xf32>) {
   // expected-error @+1 {{there is no axis 'z' in the mesh of this manual computation}}
-  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "z"} (%v: tensor<4x8xf32>) {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"z"} (%v: tensor<4x8xf32>) {
     sdy.return %v : tensor<4x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return

@@ -174,9 +174,11 @@ concept Schedulable = isA<F, Function> && (!isRemoteValue<Args> && ...);
 class ClusterCoordinator {
 public:
   /// Throws meshloom::Error if the strategy has no parameter servers.
-  explicit ClusterCoordinator(const Strategy &strategy)
-      : strategyOfWorkers(strategy),
-        workers(detail::coordinatedWorkers(strategy)) {}
+  explicit ClusterCoordinator(const Strategy &strategy,
+                              Where where = Where::current())
+      : strategyOfWorkers(strategy), workers(detail::atLine(where, [&] {
+          return detail::coordinatedWorkers(strategy);
+        })) {}
 
   /// Has a worker run function(args...), and returns at once; blocks while
   /// 262144 wait. For a PerWorkerValues the function gets the worker's value,

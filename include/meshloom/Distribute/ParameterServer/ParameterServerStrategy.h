@@ -51,13 +51,15 @@ public:
   /// parameter server does not come up, if certificates cannot be used, or if a
   /// number of seconds is none.
   explicit ParameterServerStrategy(const ClusterResolver &cluster_resolver,
-                                   ParameterServerOptions options = {});
+                                   ParameterServerOptions options = {},
+                                   Where where = Where::current());
   /// With a partitioner.
   ParameterServerStrategy(const ClusterResolver &cluster_resolver,
-                          Partitioner variable_partitioner)
+                          Partitioner variable_partitioner,
+                          Where where = Where::current())
       : ParameterServerStrategy(
             cluster_resolver,
-            ParameterServerOptions{std::move(variable_partitioner)}) {}
+            ParameterServerOptions{std::move(variable_partitioner)}, where) {}
 
   /// The cluster that it was made of.
   const ClusterSpec &cluster_spec() const;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <source_location>
 
 namespace meshloom {
 
@@ -20,7 +21,9 @@ using Partitioner =
 class FixedShardsPartitioner {
 public:
   /// Throws meshloom::Error if the number is less than 1.
-  explicit FixedShardsPartitioner(int64_t num_shards);
+  explicit FixedShardsPartitioner(
+      int64_t num_shards,
+      std::source_location where = std::source_location::current());
   std::vector<int64_t> operator()(const Shape &shape, DType dtype) const;
 
 private:
@@ -34,8 +37,9 @@ private:
 class MinSizePartitioner {
 public:
   /// Throws meshloom::Error if a number is less than 1.
-  explicit MinSizePartitioner(int64_t min_shard_bytes = 256 << 10,
-                              int64_t max_shards = 1);
+  explicit MinSizePartitioner(
+      int64_t min_shard_bytes = 256 << 10, int64_t max_shards = 1,
+      std::source_location where = std::source_location::current());
   std::vector<int64_t> operator()(const Shape &shape, DType dtype) const;
 
 private:
@@ -47,8 +51,9 @@ private:
 class MaxSizePartitioner {
 public:
   /// Throws meshloom::Error if a number is less than 1.
-  explicit MaxSizePartitioner(int64_t max_shard_bytes,
-                              std::optional<int64_t> max_shards = std::nullopt);
+  explicit MaxSizePartitioner(
+      int64_t max_shard_bytes, std::optional<int64_t> max_shards = std::nullopt,
+      std::source_location where = std::source_location::current());
   std::vector<int64_t> operator()(const Shape &shape, DType dtype) const;
 
 private:

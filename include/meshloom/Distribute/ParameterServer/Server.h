@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <source_location>
 
 namespace meshloom {
 
@@ -49,7 +50,8 @@ public:
   /// cannot be listened on (its port is taken), or would be open to others, or
   /// if certificates cannot be used.
   Server(const ClusterSpec &cluster, const std::string &job_name,
-         int64_t task_index, const ServerOptions &options = {});
+         int64_t task_index, const ServerOptions &options = {},
+         std::source_location where = std::source_location::current());
   ~Server();
   Server(Server &&) noexcept;
   Server &operator=(Server &&) noexcept;
@@ -65,6 +67,9 @@ public:
   struct State;
 
 private:
+  void start(const ClusterSpec &cluster, const std::string &job_name,
+             int64_t task_index, const ServerOptions &options);
+
   std::unique_ptr<State> state;
 };
 
