@@ -14,7 +14,8 @@ namespace meshloom {
 /// Returns the one of `parts`, or an archive of all.
 Result<std::string> joinObjects(ArrayRef<std::string> parts);
 
-/// Returns the object files of what joinObjects returned, which they point into.
+/// Returns the object files of what joinObjects returned, which they point
+/// into.
 Result<std::vector<StringRef>> objectFilesOf(StringRef joined);
 
 } // namespace meshloom
