@@ -145,16 +145,16 @@ void meshloom::writeRollsByParts(Block &block) {
         pad.getOperand().getType().getEncoding() !=
             cast<RankedTensorType>(type).getEncoding())
       continue;
-    // Short pieces of many rows take longer to copy than to look for.
-    constexpr int64_t shortPiece = 16;
+    // Short pieces of many short rows take longer to copy than to look for.
+    constexpr int64_t shortPiece = 16, shortRow = 256;
     Operation *source = pad.getOperand().getDefiningOp();
     const SmallVector<int64_t> shape = globalShape(type);
     const int64_t size = shape[border->dim],
-                  shorter = std::min(border->place, size - border->place);
+                  shorter = std::min(border->place, size - border->place),
+                  inner = product(ArrayRef(shape).drop_front(border->dim + 1));
     if ((source && isPerElement(source)) || shorter <= 0 ||
         (product(ArrayRef(shape).take_front(border->dim)) > 1 &&
-         shorter * product(ArrayRef(shape).drop_front(border->dim + 1)) <
-             shortPiece) ||
+         shorter * inner < shortPiece && size * inner < shortRow) ||
         llvm::any_of(select->getUsers(), [](Operation *user) {
           return isPerElement(user) || isa<PadOp, SliceOp>(user);
         }))

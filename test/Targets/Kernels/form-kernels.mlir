@@ -398,3 +398,43 @@ func.func @rolled(%x: tensor<8xf32, #n>, %y: tensor<8xf32, #n>) -> (tensor<8xf32
   %6 = dtensor.tanh %5 : tensor<8xf32, #n>
   return %2, %6 : tensor<8xf32, #n>, tensor<8xf32, #n>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[4, 256], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Three elements of each row go around: they are copied where rows are long.
+// CHECK-LABEL: func.func @rolled_rows
+// CHECK-NEXT: spmd.kernel loops [4, 3] {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel loops [4, 253] {{.*}}{ops = "concatenate"}
+func.func @rolled_rows(%x: tensor<4x256xi8, #rows>) -> tensor<4x256xi8, #rows> {
+  %zero = dtensor.constant dense<0> : tensor<i8> -> tensor<i8, #s>
+  %index = dtensor.iota dim 1 : tensor<4x256xi32, #rows>
+  %three = dtensor.constant dense<3> : tensor<4x256xi32> -> tensor<4x256xi32, #rows>
+  %isFirst = dtensor.compare LT, %index, %three : (tensor<4x256xi32, #rows>, tensor<4x256xi32, #rows>) -> tensor<4x256xi1, #rows>
+  %0 = dtensor.pad %x, %zero low [0, -253] high [0, 253] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %1 = dtensor.pad %x, %zero low [0, 3] high [0, -3] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %2 = dtensor.select %isFirst, %0, %1 : (tensor<4x256xi1, #rows>, tensor<4x256xi8, #rows>, tensor<4x256xi8, #rows>) -> tensor<4x256xi8, #rows>
+  return %2 : tensor<4x256xi8, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[4, 255], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// CHECK-LABEL: func.func @rolled_short_rows
+// CHECK-NEXT: spmd.kernel loops [4, 255] {{.*}}{ops = "compare, select"}
+func.func @rolled_short_rows(%x: tensor<4x255xi8, #rows>) -> tensor<4x255xi8, #rows> {
+  %zero = dtensor.constant dense<0> : tensor<i8> -> tensor<i8, #s>
+  %index = dtensor.iota dim 1 : tensor<4x255xi32, #rows>
+  %three = dtensor.constant dense<3> : tensor<4x255xi32> -> tensor<4x255xi32, #rows>
+  %isFirst = dtensor.compare LT, %index, %three : (tensor<4x255xi32, #rows>, tensor<4x255xi32, #rows>) -> tensor<4x255xi1, #rows>
+  %0 = dtensor.pad %x, %zero low [0, -252] high [0, 252] interior [0, 0] : (tensor<4x255xi8, #rows>, tensor<i8, #s>) -> tensor<4x255xi8, #rows>
+  %1 = dtensor.pad %x, %zero low [0, 3] high [0, -3] interior [0, 0] : (tensor<4x255xi8, #rows>, tensor<i8, #s>) -> tensor<4x255xi8, #rows>
+  %2 = dtensor.select %isFirst, %0, %1 : (tensor<4x255xi1, #rows>, tensor<4x255xi8, #rows>, tensor<4x255xi8, #rows>) -> tensor<4x255xi8, #rows>
+  return %2 : tensor<4x255xi8, #rows>
+}
