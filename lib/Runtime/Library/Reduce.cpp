@@ -155,6 +155,7 @@ template <ReduceKind kind, typename T>
 }
 
 // The loops, compiled for the CPU at hand.
+// NOLINTBEGIN(bugprone-macro-parentheses): names take none.
 #define MESHLOOM_LOOP(loop, T, extent)                                         \
   MESHLOOM_CLONES void loop(ReduceKind kind, SumOf<T> *states, const T *from,  \
                             int64_t step, int64_t extent, int64_t width) {     \
@@ -173,6 +174,7 @@ MESHLOOM_REDUCTION(BF16Element)
 MESHLOOM_REDUCTION(int32_t)
 #undef MESHLOOM_REDUCTION
 #undef MESHLOOM_LOOP
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Returns the reduction of a run; both halves of long sums are reduced first.
 template <ReduceKind kind, typename T>
