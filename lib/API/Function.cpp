@@ -51,6 +51,12 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
       fail("function", contract.error(), &where);
     options.contract = std::move(*contract);
   }
+  if (options.accumulate_gradients < 1)
+    fail("function",
+         fmt::format("expected accumulate_gradients of 1 or more, got {}: it "
+                     "is the number of microbatches of a step",
+                     options.accumulate_gradients),
+         &where);
   if (const char *print = std::getenv("MESHLOOM_PRINT_RETRACES"))
     options.print_retraces |= std::string_view(print) != "0";
   state->options = std::move(options);
@@ -148,6 +154,8 @@ std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
     trace->beDeterministic();
   if (options.contract)
     trace->expectContract(*options.contract);
+  if (options.microbatches > 1)
+    trace->accumulateGradients(options.microbatches);
   TraceOutput out;
   std::vector<TracedUpdate> updates;
   {
@@ -228,7 +236,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
       traceFunction(state.options.name, input.tensors, body,
                     {.names = state.options.arguments,
                      .isDeterministic = state.options.deterministic,
-                     .contract = state.options.contract});
+                     .contract = state.options.contract,
+                     .microbatches = state.options.accumulate_gradients});
   state.traced.insert_or_assign(std::move(key), traced);
   state.order.push_back(traced);
   state.objects.insert(state.objects.end(), input.objects.begin(),

@@ -5,6 +5,7 @@
 #include "meshloom/Engine/DeviceSets.h"
 
 #include "meshloom/API/NameScope.h"
+#include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
@@ -35,6 +36,11 @@ void Trace::beDeterministic() {
 
 void Trace::expectContract(const Contract &contract) {
   dtensor::setContract(function, contract);
+}
+
+void Trace::accumulateGradients(int64_t microbatches) {
+  function->setAttr(accumulateGradientsAttr,
+                    build.getI64IntegerAttr(microbatches));
 }
 
 Operation *Trace::lastOp() const {

@@ -368,6 +368,40 @@ TEST(FunctionTest, AContractForbidsCollectives) {
   set_machine_model(before);
 }
 
+// A step in microbatches gives the same loss and weights, and holds the hidden
+// values of one microbatch at a time.
+TEST(FunctionTest, GradientsAreAccumulatedOverMicrobatches) {
+  const Tensor x = sample({64, 8}, 1), y = sample({64, 2}, 2);
+  DVariable hidden(sample({8, 256}, 3)), out(sample({256, 2}, 4));
+  optimizers::SGD sgd(1e-4);
+  auto step = [&](int64_t microbatches) {
+    return function(
+        [&](const Tensor &rows, const Tensor &targets) {
+          GradientTape tape;
+          const Tensor loss = reduce_sum(
+              square(matmul(tanh(matmul(rows, hidden)), out) - targets));
+          sgd.apply_gradients(
+              tape.gradient(loss, std::vector<DVariable>{hidden, out}));
+          return loss;
+        },
+        {.name = "step", .accumulate_gradients = microbatches});
+  };
+  const Tensor loss = step(1)(x, y), weights = out.read_value();
+  hidden.assign(sample({8, 256}, 3));
+  out.assign(sample({256, 2}, 4));
+  auto accumulated = step(4);
+  expectSame(accumulated(x, y), loss, 1e-3);
+  expectSame(out.read_value(), weights, 1e-4);
+  auto peakOf = [&](int64_t microbatches) {
+    return predict(step(microbatches).get_concrete_function(x, y), "ring")
+        .memory.peakBytes;
+  };
+  EXPECT_LT(peakOf(4), 2 * peakOf(1) / 3);
+  EXPECT_ERROR(step(0), HAS("expected accumulate_gradients of 1 or more"),
+               HAS("FunctionTest.cpp"));
+  EXPECT_ERROR(step(3)(x, y), HAS("microbatches"));
+}
+
 TEST(FunctionTest, CheckNumericsNamesTheOp) {
   enable_check_numerics(true);
   auto f = function([](const Tensor &x) { return log(x); });

@@ -88,6 +88,7 @@ Status PipelineRun::load(std::vector<Compiled> parts,
   for (size_t i = 0; i < parts.size(); ++i) {
     const int64_t size = parts[i].signature().mesh.size();
     std::vector<int64_t> devices;
+    devices.reserve(size_t(size));
     for (int64_t device = 0; device < size; ++device)
       devices.push_back(program.shape.setOf(program.parts[i].stage) * size +
                         device);
@@ -220,6 +221,7 @@ Result<std::vector<Array>> PipelineRun::step() {
     if (Status started = start(launch); !started)
       return started.error();
   std::vector<Array> results;
+  results.reserve(program.results.size());
   for (size_t value : program.results)
     results.push_back(arrays[keyOf(value, -1, homes[value])]);
   for (const Array &result : results)

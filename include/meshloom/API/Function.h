@@ -31,6 +31,14 @@ struct FunctionOptions {
   /// that is called in another function is a part of that one, whose contract
   /// counts.
   std::optional<Contract> contract = std::nullopt;
+  /// Into how many microbatches a training step cuts its batch: it computes
+  /// them one after the other and adds up their gradients, which takes less
+  /// memory, docs/AutomaticLayouts.md. The batch are the arguments that the
+  /// step does not update and whose leading dims have one size. A step that
+  /// needs the whole batch at once, or whose batch this does not divide, does
+  /// not compile. One that is called in another function is a part of that
+  /// one.
+  int64_t accumulate_gradients = 1;
 };
 
 namespace detail {

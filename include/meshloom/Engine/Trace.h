@@ -94,6 +94,8 @@ public:
   void beDeterministic();
   /// The compiler compares `contract` with what the function sends.
   void expectContract(const Contract &contract);
+  /// The batch runs in so many microbatches.
+  void accumulateGradients(int64_t microbatches);
   const std::string &name() const { return title; }
   /// Any thread may ask.
   bool active() const { return !ended; }

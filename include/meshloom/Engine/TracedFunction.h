@@ -100,6 +100,7 @@ struct TraceOptions {
   bool isReusable = false;
   /// See FunctionOptions.
   std::optional<Contract> contract = std::nullopt;
+  int64_t microbatches = 1; ///< FunctionOptions::accumulate_gradients
 };
 /// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,

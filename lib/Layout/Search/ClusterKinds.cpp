@@ -233,6 +233,7 @@ ClusterKind::resultsOf(const Assignment &assignment, const Pending &pending,
     OpSharding sharding{std::move(shardings[position]), {}, 0};
     if (!pending.empty()) {
       std::vector<Layout> operands;
+      operands.reserve(op.sources.size());
       for (int source : op.sources)
         operands.push_back(layoutOf(source));
       sharding = passPartial(*op.rule, operands, std::move(sharding.factors));
