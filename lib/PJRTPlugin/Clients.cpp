@@ -87,8 +87,9 @@ Status setNumber(int64_t &into, const std::string &name,
 constexpr int64_t mostDevices = 1 << 16, mostWorkers = 4096,
                   mostProcesses = 1 << 12;
 
-/// Sets a function that the Python package gives by its address. Returns false
-/// where there is no function of that name.
+/// Sets a function that the Python package gives by its address, or puts one
+/// where the package looks for it. Returns false where there is no function of
+/// that name.
 bool setFunction(std::string_view name, int64_t address) {
   if (name == "callback_function")
     setCallbackCaller(reinterpret_cast<CallbackCaller>(address));
@@ -96,6 +97,8 @@ bool setFunction(std::string_view name, int64_t address) {
     setHandlerFinder(reinterpret_cast<HandlerFinder>(address));
   else if (name == "inspection_function")
     setInspectionCaller(reinterpret_cast<InspectionCaller>(address));
+  else if (name == "leave_function" && address != 0)
+    *reinterpret_cast<void (**)()>(address) = leaveOtherProcesses;
   else
     return false;
   return true;

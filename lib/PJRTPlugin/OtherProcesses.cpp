@@ -121,6 +121,28 @@ std::string nextPrefix(int64_t process) {
   return fmt::format("meshloom/{}/", clients[process]++);
 }
 
+/// The other processes of the clients that there are.
+class Meetings {
+public:
+  static Meetings &get() {
+    static Meetings &meetings = *new Meetings;
+    return meetings;
+  }
+  void add(const std::shared_ptr<OtherProcesses> &processes) {
+    std::lock_guard lock(mutex);
+    std::erase_if(list, [](const auto &entry) { return entry.expired(); });
+    list.push_back(processes);
+  }
+  std::vector<std::weak_ptr<OtherProcesses>> snapshot() {
+    std::lock_guard lock(mutex);
+    return list;
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<std::weak_ptr<OtherProcesses>> list;
+};
+
 /// Processes may come to their first computation at different times.
 constexpr std::chrono::minutes meetingTime(5);
 
@@ -157,8 +179,10 @@ OtherProcesses::meet(const Arguments &args, int64_t process, int64_t count,
       store->gather("host", int(process), int(count), hostName(), meetingTime);
   if (!hosts)
     return hosts.error();
-  return std::shared_ptr<OtherProcesses>(
+  std::shared_ptr<OtherProcesses> processes(
       new OtherProcesses(store, process, std::move(*hosts), options));
+  Meetings::get().add(processes);
+  return processes;
 }
 
 int64_t OtherProcesses::workers() const {
@@ -230,4 +254,10 @@ void OtherProcesses::leave() {
   for (const auto &[members, group] : groups)
     if (group.communicator)
       group.communicator->leave();
+}
+
+void plugin::leaveOtherProcesses() {
+  for (const auto &entry : Meetings::get().snapshot())
+    if (auto processes = entry.lock())
+      processes->leave();
 }

@@ -60,4 +60,7 @@ private:
   std::map<std::vector<int64_t>, Group> groups; ///< by members
 };
 
+/// Leaves the other processes of all clients, before this process ends.
+void leaveOtherProcesses();
+
 } // namespace meshloom::plugin

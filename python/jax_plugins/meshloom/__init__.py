@@ -52,12 +52,13 @@ def _options() -> dict[str, int]:
     """The options that JAX creates a client with."""
     import jax
 
-    from . import callbacks, handlers
+    from . import callbacks, ending, handlers
 
     options = {
         "callback_function": callbacks.address(),
         "handler_function": handlers.address(),
         "inspection_function": callbacks.inspection_address(),
+        "leave_function": ending.address(),
     }
     if "MESHLOOM_DEVICES" not in os.environ:
         options["num_devices"] = max(1, jax.config.jax_num_cpu_devices)
