@@ -34,6 +34,20 @@ struct Plan {
   int64_t peak = 0; ///< bytes per device
 };
 
+/// Returns the mesh that a text as "x=2,y=4" names.
+Result<Mesh> meshOf(StringRef text) {
+  std::vector<MeshAxis> axes;
+  for (StringRef axis : llvm::split(text, ',')) {
+    auto [name, number] = axis.split('=');
+    int64_t size = 0;
+    if (number.getAsInteger(10, size))
+      return Error("expected names of axes and their sizes, as in x=2,y=4, or "
+                   "a number of devices");
+    axes.push_back({name.str(), size});
+  }
+  return Mesh::get(std::move(axes));
+}
+
 class AutoLayoutPass : public impl::AutoLayoutBase<AutoLayoutPass> {
 public:
   using AutoLayoutBase::AutoLayoutBase;
@@ -116,10 +130,7 @@ private:
     int64_t devices = 0;
     if (!StringRef(mesh).getAsInteger(10, devices))
       return meshesOf(devices, *named);
-    Result<Mesh> parsed = Mesh::from_string("|" + mesh + "|*CPU");
-    Result<Mesh> axes =
-        parsed ? Mesh::get({parsed->axes().begin(), parsed->axes().end()})
-               : parsed;
+    Result<Mesh> axes = meshOf(mesh);
     if (!axes)
       return mlir::emitError(function.getLoc(), "'")
              << std::string(mesh)

@@ -6,7 +6,7 @@
 // RUN: not mesh-opt %s --dtensor-auto-layout="machine=ring mesh=x=2" --split-input-file 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // MEMORY: error: no layouts were found in which a device holds at most 1000 bytes; those that take least take {{[0-9]+}} at the peak of a step
-// MESH: error: 'x' is not a mesh:
+// MESH: error: 'x' is not a mesh: expected names of axes and their sizes, as in x=2,y=4, or a number of devices
 // OTHER: error: the program is on mesh <x=8>, not on the mesh <x=2> that the option names
 
 // Rows of the larger operand: nothing is sent.

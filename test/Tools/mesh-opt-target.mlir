@@ -24,6 +24,10 @@
 // RUN: not mesh-opt %s --target=stablehlo --machine=tpu:v5e:1 2>&1 | FileCheck %s --check-prefix=MACHINE
 // MACHINE: no machine model for the TPUs 'v5e:1': expected 2 sizes after v5e, as in v5e:2x4
 
+// Passes take no options of compilations.
+// RUN: not mesh-opt %s --dtensor-partition --machine=ring 2>&1 | FileCheck %s --check-prefix=COMPILED
+// COMPILED: mesh-opt: --machine and --function are for programs that are compiled: give --target, --predict or another option that compiles
+
 // RUN: not mesh-opt %s --target=gpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: mesh-opt: there is no target 'gpu'; the targets are cpu, cuda, stablehlo, and TPUs by topology, as in tpu:v5e:2x4
 // RUN: not mesh-opt %s --target= 2>&1 | FileCheck %s --check-prefix=EMPTY

@@ -30,6 +30,8 @@
 
 // RUN: not mesh-run %s --function=make --repeat=0 2>&1 | FileCheck %s --check-prefix=REPEAT
 // REPEAT: --repeat: expected an integer of at least 1, got 0
+// RUN: not mesh-run %s --function=make --auto-layout=-5 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: --auto-layout: expected an integer of at least 0, got -5
 
 // RUN: not mesh-run %s --function=make --workers=two 2>&1 | FileCheck %s --check-prefix=WORKERS
 // WORKERS: mesh-run: error: --workers: expected an integer of at least 1, got two

@@ -11,10 +11,10 @@
 // NAME: mesh-run: error: '{{.*}}other.name' is a saved program: it holds native code that runs when it is loaded. If you trust it, give --saved or name it .mlprog
 // RUN: mesh-run --saved %t/other.name --output-dir=%t/renamed
 // RUN: cmp %t/source/result_0.npy %t/renamed/result_0.npy
-// RUN: not mesh-run %t/f.mlprog --verify 2>&1 | FileCheck %s --check-prefix=SOURCE
+// RUN: not mesh-run %t/f.mlprog --auto-layout 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: head -c 100 %t/f.mlprog > %t/short.mlprog
 // RUN: not mesh-run %t/short.mlprog 2>&1 | FileCheck %s --check-prefix=SHORT
-// SOURCE: mesh-run: error: --verify, --explain, --suggest, --function and --emit-program need the program's source; '{{.*}}f.mlprog' is a compiled one
+// SOURCE: mesh-run: error: --verify, --explain, --suggest, --function, --auto-layout, --accumulate-gradients, --no-refine, --deterministic and --emit-program need the program's source; '{{.*}}f.mlprog' is a compiled one
 // SHORT: mesh-run: error: {{.*}}short.mlprog: {{.}}
 #mesh = #dtensor.mesh<x = 2, y = 2>
 #rows = #dtensor.layout<#mesh, [x, y]>

@@ -393,6 +393,13 @@ static int run(int argc, char **argv) {
       llvm::errs() << "mesh-opt: " << done.error().message() << "\n";
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
   }
+  if (machineFlag.getNumOccurrences() || functionFlag.getNumOccurrences()) {
+    llvm::errs() << "mesh-opt: --machine and --function are for programs that "
+                    "are compiled: give --target, --predict or another option "
+                    "that compiles. Passes have options of their own, as in "
+                    "--dtensor-partition=\"machine=ring\"\n";
+    return EXIT_FAILURE;
+  }
   auto release = artifactRelease();
   if (!release) {
     llvm::errs() << "mesh-opt: " << release.error().message() << "\n";

@@ -9,6 +9,19 @@
 using namespace meshloom;
 using namespace meshloom::run;
 
+/// CLI11's own checks of numbers would quote the largest double at the user.
+static CLI::Validator atLeast(int64_t least) {
+  return CLI::Validator(
+      [least](std::string &text) {
+        int64_t value = 0;
+        return CLI::detail::lexical_cast(text, value) && value >= least
+                   ? ""
+                   : fmt::format("expected an integer of at least {}, got {}",
+                                 least, text);
+      },
+      "");
+}
+
 void run::addOptions(CLI::App &app, Options &options) {
   setUpCommandLine(app);
   app.add_option("PROGRAM", options.program,
@@ -32,7 +45,8 @@ void run::addOptions(CLI::App &app, Options &options) {
          "a device holds at most so many bytes at a time")
       ->expected(0, 1)
       ->default_str("0")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(atLeast(0));
   app.add_option(
          "--mesh", options.mesh,
          "With --auto-layout, the mesh of a program that names none, as "
@@ -41,7 +55,7 @@ void run::addOptions(CLI::App &app, Options &options) {
   app.add_option("--accumulate-gradients", options.microbatches,
                  "Run the batch of a step in so many microbatches and add up "
                  "their gradients")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   app.add_option(
          "--pipeline", options.pipeline,
          "Run a training step in stages on devices of their own: the ops in "
@@ -112,18 +126,6 @@ void run::addOptions(CLI::App &app, Options &options) {
                "(jax.debug.print); calls that return a value stay errors");
   app.add_flag("--check-finite", options.checkFinite,
                "Fail at the first step whose result is nan or infinite");
-  // CLI11's PositiveNumber would quote the largest double at the user.
-  auto atLeast = [](int64_t least) {
-    return CLI::Validator(
-        [least](std::string &text) {
-          int64_t value = 0;
-          return CLI::detail::lexical_cast(text, value) && value >= least
-                     ? ""
-                     : fmt::format("expected an integer of at least {}, got {}",
-                                   least, text);
-        },
-        "");
-  };
   app.add_option("--workers", options.workers,
                  "The number of threads (default: one a core)")
       ->check(atLeast(1));

@@ -146,8 +146,11 @@ Status load(Loaded &loaded, Compiled compiled, const Options &options) {
 
 Status loadSaved(Loaded &loaded, const Options &options) {
   if (options.verify || !options.explain.empty() || options.suggest ||
-      !options.emitProgram.empty() || !options.function.empty())
-    return Error("--verify, --explain, --suggest, --function and "
+      !options.emitProgram.empty() || !options.function.empty() ||
+      options.autoLayout || options.microbatches > 0 || !options.refine ||
+      options.deterministic)
+    return Error("--verify, --explain, --suggest, --function, --auto-layout, "
+                 "--accumulate-gradients, --no-refine, --deterministic and "
                  "--emit-program need the program's source; '" +
                  options.program + "' is a compiled one");
   Result<std::string> bytes = readFile(options.program);
