@@ -8,10 +8,10 @@
 
 namespace meshloom {
 
-/// Lets the library's scatters read the entries of index vectors where they
-/// lie, and its gathers and scatters of `block` add the extent to negative
-/// indices (option `wrapped_extents`, one number for each entry of an index
-/// vector), where a kernel did nothing else.
+/// Lets the library's gathers and scatters of `block` add the extent to
+/// negative indices (option `wrapped_extents`, one number for each entry of an
+/// index vector), where a kernel did nothing else. Scatters read the entries of
+/// index vectors where they lie, if kernels joined them only for the scatter.
 void wrapIndicesInCalls(Block &block);
 
 } // namespace meshloom
