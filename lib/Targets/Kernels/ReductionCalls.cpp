@@ -35,15 +35,27 @@ static bool yieldsInput(KernelOp kernel) {
 }
 
 /// Returns whether the operand's rows are long enough for vectors, and there
-/// are so many elements that a call takes little time beside them.
+/// are so many elements that a call takes little time beside them. The inner
+/// dims are one row where all of them are reduced, or none of them is: short
+/// rows of the second kind are read faster by a kernel, one after another.
 static bool isLong(KernelOp kernel) {
-  constexpr int64_t shortRow = 64, fewElements = 1 << 15;
+  constexpr int64_t shortRun = 64, shortRow = 256, fewElements = 1 << 15;
+  const mlir::AffineMap access = kernel.getInputAccess(0);
+  std::optional<bool> isReduced;
   int64_t row = 1;
-  for (int64_t extent :
-       llvm::reverse(spmd::globalShape(kernel.getInputs()[0].getType())))
-    if (row == 1)
-      row = extent;
-  return row >= shortRow && kernel.getNumIterations() >= fewElements;
+  for (auto expr : llvm::reverse(access.getResults())) {
+    const unsigned loop = cast<mlir::AffineDimExpr>(expr).getPosition();
+    const int64_t extent = kernel.getExtents()[loop];
+    if (extent == 1)
+      continue;
+    if (isReduced.value_or(kernel.getReductions()[loop]) !=
+        kernel.getReductions()[loop])
+      break;
+    isReduced = kernel.getReductions()[loop];
+    row *= extent;
+  }
+  return row >= (isReduced.value_or(true) ? shortRun : shortRow) &&
+         kernel.getNumIterations() >= fewElements;
 }
 
 static bool isLibraryReduction(KernelOp kernel) {
@@ -56,8 +68,8 @@ static bool isLibraryReduction(KernelOp kernel) {
                         element.isBF16() || element.isSignlessInteger(32);
   return hasLoops &&
          element == dtensor::elementTypeOf(kernel.getResult(0).getType()) &&
-         isLong(kernel) && kernel.getInputAccess(0).isPermutation() &&
-         kernel.getOutputAccess(0).isProjectedPermutation();
+         kernel.getInputAccess(0).isPermutation() &&
+         kernel.getOutputAccess(0).isProjectedPermutation() && isLong(kernel);
 }
 
 void meshloom::callReductions(Block &block) {

@@ -134,23 +134,23 @@ func.func @keys(%s: tensor<8x6xi32, #lines>, %t: tensor<8x6xi16, #lines>) -> (te
 #rows = #dtensor.layout<#mesh, [x, *]>
 #row = #dtensor.layout<#mesh, [x]>
 #partial = #dtensor.layout<#mesh, [*] partial<x: max>>
-#x = #spmd.shard<[512, 64], #rows>
-#short = #spmd.shard<[1024, 32], #rows>
+#x = #spmd.shard<[512, 256], #rows>
+#short = #spmd.shard<[1024, 128], #rows>
 #long = #spmd.shard<[512], #row>
-#few = #spmd.shard<[64], #partial>
+#few = #spmd.shard<[256], #partial>
 
 // A reduction of many numbers needs no code; one of short rows is a kernel, and
 // so is one that a kernel computes from something else.
 // CHECK-LABEL: func.func @reductions
-// CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 64{{.*}}options = {kind = "sum"}
+// CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 256{{.*}}options = {kind = "sum"}
 // CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 512 over [x]{{.*}}options = {kind = "max"}
 // CHECK: spmd.kernel loops [{{.*}}reduce 1024 over [x]
 // CHECK: math.exp
-func.func @reductions(%x: tensor<256x64xf32, #x>, %y: tensor<256x64xf32, #x>, %s: tensor<512x32xf32, #short>) -> (tensor<256xf32, #long>, tensor<64xf32, #few>, tensor<32xf32, #spmd.shard<[32], #partial>>, tensor<256xf32, #long>) {
-  %0 = dtensor.reduce sum %y dims [1] : (tensor<256x64xf32, #x>) -> tensor<256xf32, #long>
-  %1 = dtensor.reduce max %y dims [0] : (tensor<256x64xf32, #x>) -> tensor<64xf32, #few>
-  %2 = dtensor.reduce max %s dims [0] : (tensor<512x32xf32, #short>) -> tensor<32xf32, #spmd.shard<[32], #partial>>
-  %3 = dtensor.exp %x : tensor<256x64xf32, #x>
-  %4 = dtensor.reduce sum %3 dims [1] : (tensor<256x64xf32, #x>) -> tensor<256xf32, #long>
-  return %0, %1, %2, %4 : tensor<256xf32, #long>, tensor<64xf32, #few>, tensor<32xf32, #spmd.shard<[32], #partial>>, tensor<256xf32, #long>
+func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, %s: tensor<512x128xf32, #short>) -> (tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>) {
+  %0 = dtensor.reduce sum %y dims [1] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #long>
+  %1 = dtensor.reduce max %y dims [0] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #few>
+  %2 = dtensor.reduce max %s dims [0] : (tensor<512x128xf32, #short>) -> tensor<128xf32, #spmd.shard<[128], #partial>>
+  %3 = dtensor.exp %x : tensor<256x256xf32, #x>
+  %4 = dtensor.reduce sum %3 dims [1] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #long>
+  return %0, %1, %2, %4 : tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>
 }

@@ -24,9 +24,10 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
     * Moves of elements (broadcast, transpose, reshape, slice, reverse), splats
       and iota are computed by whatever reads them. So are cheap elementwise
       ops, where that reads no more memory.
-    * A sum, maximum or minimum of many f32, f64, bf16 or i32 numbers along rows of
-      at least 64, which no kernel computes together with something else, is a call
-      of the library function `reduce`.
+    * A sum, maximum or minimum of many f32, f64, bf16 or i32 numbers in rows of at
+      least 64 (256 where their numbers are of different results), which no kernel
+      computes together with something else, is a call of the library function
+      `reduce`.
     * Other dots are a kernel each; a concatenate is a kernel for each part.
     * An output takes the memory of an input of its type that it reads at the
       same index and that nothing needs afterwards; of an argument only where
