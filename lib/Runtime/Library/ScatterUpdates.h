@@ -63,21 +63,28 @@ void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
 }
 
 /// Calls body(i, n) for pieces of n elements that begin at i and make up
-/// begin <= i < end; n is a constant, a power of two up to `longest`.
-template <int64_t longest, typename Body>
-[[gnu::always_inline]] inline void forPieces(int64_t begin, int64_t end,
+/// begin <= i < end; n is a constant, a power of two up to `longest`. Where the
+/// end is a constant, too, only the pieces that it has are compiled.
+template <int64_t longest, typename End, typename Body>
+[[gnu::always_inline]] inline void forPieces(int64_t begin, End end,
                                              const Body &body) {
-  for (; begin + longest <= end; begin += longest)
-    body(begin, std::integral_constant<int64_t, longest>());
+  constexpr std::integral_constant<int64_t, longest> piece;
+  if constexpr (std::is_same_v<End, int64_t>) {
+    for (; begin + piece <= end; begin += piece)
+      body(begin, piece);
+  } else if constexpr ((End::value & longest) != 0) {
+    body(begin, piece);
+    begin += piece;
+  }
   if constexpr (longest > 1)
     forPieces<longest / 2>(begin, end, body);
 }
 
 /// combine(to[i], from[i]) for 0 <= i < run. A piece is read before any of it
 /// is written: that the two lie apart is not known, and pieces become vectors.
-template <typename To, typename From, typename Combine>
-[[gnu::always_inline]] inline void
-combineRow(To *to, const From *from, int64_t run, const Combine &combine) {
+template <typename To, typename From, typename Run, typename Combine>
+[[gnu::always_inline]] inline void combineRow(To *to, const From *from, Run run,
+                                              const Combine &combine) {
   auto combinePiece =
       [&]<size_t... i>(int64_t begin, std::index_sequence<i...>)
           __attribute__((always_inline)) {
