@@ -51,7 +51,7 @@ static SmallVector<OpOperand *> entriesOf(OpOperand &indices, int64_t count) {
   for (int64_t copied = 0; copied < count; ++copied) {
     auto kernel = joined.getDefiningOp<KernelOp>();
     if (!kernel || !joined.hasOneUse() || kernel.getOutputs().size() != 1 ||
-        kernel.getInputs().size() > 2 ||
+        kernel.getInputs().empty() || kernel.getInputs().size() > 2 ||
         kernel.getBlock()->getTerminator()->getOperand(0) !=
             kernel.getBlock()->getArgument(0))
       return {};
