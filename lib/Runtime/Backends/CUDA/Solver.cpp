@@ -302,13 +302,13 @@ SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
 
 Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
                            char *workspace) const {
-  std::vector<std::vector<int64_t>> starts;
+  std::vector<std::vector<int64_t>> starts(operands.size());
   for (size_t i = 0; i < operands.size(); ++i)
-    starts.push_back(work.batch.starts(i));
+    starts[i] = work.batch.starts(i);
   for (int64_t m = 0; m < work.batch.count(); ++m) {
-    std::vector<char *> arrays;
+    std::vector<char *> arrays(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
-      arrays.push_back(operands[i] + starts[i][size_t(m)]);
+      arrays[i] = operands[i] + starts[i][size_t(m)];
     char *matrix = work.function == Function::Svd ? workspace + copyOffset
                    : hasTwoOperands()             ? arrays[2]
                                                   : arrays[1];
