@@ -344,6 +344,16 @@ void reduce(const ReductionLoops &loops, const T *from, T *to) {
       });
 }
 
+/// Whether there are loops for elements of T.
+template <typename T>
+constexpr bool hasLoops =
+    std::is_same_v<T, float> || std::is_same_v<T, double> ||
+    std::is_same_v<T, BF16Element> || std::is_same_v<T, int32_t>;
+
+bool hasLoopsFor(DType type) {
+  return withElement(type, []<typename T>() { return hasLoops<T>; });
+}
+
 class ReduceRoutine final : public LibraryRoutine {
 public:
   static RoutineOrError make(const LibraryStep &step) {
@@ -358,8 +368,7 @@ public:
                         routine->kind == ReduceKind::Max ||
                         routine->kind == ReduceKind::Min;
     if (!options.ok() || !isKind || step.outputs[0]->type != type ||
-        (type != DType::F32 && type != DType::F64 && type != DType::BF16 &&
-         type != DType::I32))
+        !hasLoopsFor(type))
       return Error("operands do not match");
     return RoutineOrError(std::move(routine));
   }
@@ -377,9 +386,7 @@ public:
     }
     const ReductionLoops loops = loopsOver(std::move(dims));
     withElement(in.type, [&]<typename T>() {
-      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                    std::is_same_v<T, BF16Element> ||
-                    std::is_same_v<T, int32_t>)
+      if constexpr (hasLoops<T>)
         withKindAmong<T, ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min>(
             kind, [&]<typename, ReduceKind by>() {
               reduce<by>(loops, reinterpret_cast<const T *>(in.data),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 using namespace meshloom;
@@ -39,6 +40,11 @@ bool MatrixBatch::isForOneCall(int64_t rows) const {
 
 bool MatrixBatch::isTooLargeForCalls() const {
   return count() > mostCalls;
+}
+
+bool MatrixBatch::isCountedInInt(int64_t rows) const {
+  constexpr int64_t most = std::numeric_limits<int>::max();
+  return count() <= most && rows <= most;
 }
 
 Status cuda::writeAddresses(Card &card, char *table, const char *operand,

@@ -25,6 +25,9 @@ struct MatrixBatch {
   /// Returns whether there are more matrices than calls are made. The host is
   /// faster than so many.
   bool isTooLargeForCalls() const;
+  /// Returns whether libraries that count matrices and their rows in `int` can
+  /// count these.
+  bool isCountedInInt(int64_t rows) const;
 };
 
 /// Writes the addresses of matrices, which begin so many bytes behind

@@ -321,16 +321,11 @@ Status SolverWork::enqueue(Commands &commands, std::span<char *const> operands,
                                     work.rows * int64_t(sizeof(int)));
           !ok)
         return ok;
-    const Status done =
-        commands.callLibrary({}, [&](StreamHandle stream) -> Status {
-          std::lock_guard lock(solver.mutex);
-          if (Status ok = checkSolver(
-                  library.cusolverDnSetStream(solver.handle, stream),
-                  "cusolverDnSetStream");
-              !ok)
-            return ok;
-          return checkSolver(decompose(arrays, matrix, workspace), function());
-        });
+    const Status done = commands.callLibrary({}, [&](StreamHandle stream) {
+      return solver.inStream(stream, function(), [&] {
+        return decompose(arrays, matrix, workspace);
+      });
+    });
     if (!done)
       return done;
   }
@@ -355,6 +350,16 @@ Result<std::unique_ptr<Solver>> Solver::create(const SolverLibrary &library) {
   if (!done)
     return done.error();
   return solver;
+}
+
+Status Solver::inStream(StreamHandle stream, std::string_view function,
+                        const std::function<SolverResult()> &use) {
+  std::lock_guard lock(mutex);
+  if (Status ok = checkSolver(library.cusolverDnSetStream(handle, stream),
+                              "cusolverDnSetStream");
+      !ok)
+    return ok;
+  return checkSolver(use(), function);
 }
 
 Solver::~Solver() {

@@ -9,6 +9,7 @@
 
 #include "meshloom/Core/DType.h"
 
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -70,6 +71,9 @@ private:
   friend class SolverWork;
   friend class SolverBatchWork;
   explicit Solver(const SolverLibrary &library) : library(library) {}
+  /// Calls `function` by `use()` for the work of a stream.
+  Status inStream(StreamHandle stream, std::string_view function,
+                  const std::function<SolverResult()> &use);
 
   const SolverLibrary &library;
   SolverHandle handle = nullptr;

@@ -6,8 +6,6 @@
 #include "LibraryFunctions.h"
 #include "Solver.h"
 
-#include <limits>
-
 using namespace meshloom;
 using namespace meshloom::cuda;
 
@@ -191,14 +189,9 @@ Status SolverBatchWork::enqueue(Commands &commands,
   if (done && work.function == Function::Cholesky)
     done = writeAddresses(card, workspace, matrices, work.batch.starts(1));
   if (done)
-    done = commands.callLibrary({}, [&](StreamHandle stream) -> Status {
-      std::lock_guard lock(solver.mutex);
-      if (Status ok =
-              checkSolver(library.cusolverDnSetStream(solver.handle, stream),
-                          "cusolverDnSetStream");
-          !ok)
-        return ok;
-      return checkSolver(decompose(operands, workspace), function());
+    done = commands.callLibrary({}, [&](StreamHandle stream) {
+      return solver.inStream(stream, function(),
+                             [&] { return decompose(operands, workspace); });
     });
   if (!done || !isSvd || work.onlyValues)
     return done;
@@ -209,11 +202,9 @@ Status SolverBatchWork::enqueue(Commands &commands,
                      std::array{result, int64_t(1)}, width());
 }
 
-/// The library counts matrices and their rows in `int`.
 LibraryWorkOrError cuda::planBatch(Solver &solver, Card &card,
                                    const Decomposition &decomposition) {
-  constexpr int64_t most = std::numeric_limits<int>::max();
-  if (decomposition.batch.count() > most || decomposition.rows > most)
+  if (!decomposition.batch.isCountedInInt(decomposition.rows))
     return noLibraryWork();
   auto work = std::make_shared<SolverBatchWork>(solver, card, decomposition);
   if (Status ok = work->plan(); !ok)

@@ -8,7 +8,6 @@
 
 #include <complex>
 #include <fmt/format.h>
-#include <limits>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -256,11 +255,9 @@ LibraryWorkOrError TriangularSolver::plan(Card &card,
   return LibraryWorkOrError(std::move(work));
 }
 
-/// The library counts matrices and their rows in `int`.
 LibraryWorkOrError TriangularSolver::plan(Card &card,
                                           const Decomposition &decomposition) {
-  constexpr int64_t most = std::numeric_limits<int>::max();
-  if (decomposition.batch.count() > most || decomposition.rows > most)
+  if (!decomposition.batch.isCountedInInt(decomposition.rows))
     return noLibraryWork();
   return LibraryWorkOrError(
       std::make_shared<LuBatchWork>(*this, card, decomposition));
