@@ -85,6 +85,33 @@ TEST(ConvolutionTest, ProductsOfEveryTypeEqualTheSumsOfLoops) {
   expectProductsAsLoops<uint32_t>(DType::UI32);
 }
 
+// Groups of one result are lanes, whatever they sum: the gradient of a
+// depthwise convolution's kernel.
+TEST(ConvolutionTest, GroupsOfOneResultEqualThoseOneByOne) {
+  Convolution c{.groups = 5,
+                .input = 3,
+                .groupStep = {1, 1, 1},
+                .lhsInputStep = 9 * 5,
+                .rhsInputStep = 7 * 5,
+                .dims = {{.in = 9,
+                          .kernel = 7,
+                          .out = 3,
+                          .lhsStep = 5,
+                          .rhsStep = 5,
+                          .outStep = 5}}};
+  std::vector<double> lhs(3 * 9 * 5), rhs(3 * 7 * 5), out(15), expected(15);
+  for (size_t i = 0; i < lhs.size(); ++i)
+    lhs[i] = double(int64_t(i * i % 23) - 11);
+  for (size_t i = 0; i < rhs.size(); ++i)
+    rhs[i] = double(int64_t(i * 7 % 19) - 9);
+  convolveByLoops<double>(c, lhs.data(), rhs.data(), out.data());
+  c.groups = 1;
+  for (int64_t g = 0; g < 5; ++g)
+    convolveByLoops<double>(c, &lhs[size_t(g)], &rhs[size_t(g)],
+                            &expected[size_t(g)]);
+  EXPECT_EQ(out, expected);
+}
+
 /// Returns a convolution of one feature with one feature: of signals, or of
 /// images where `rows` > 1, with
 /// two groups and a batch of 2; windows begin `low` elements before.

@@ -112,12 +112,13 @@ template <typename T> void fillZero(const Runs &runs, T *out) {
              });
 }
 
-/// Elements that no window reaches are left out, so that less than an element's
-/// padding is negative.
+/// Elements that no window reaches are left out, so that no padding is
+/// negative.
 void crop(Convolution &c, int64_t &lhsOffset) {
   for (ConvolutionDim &dim : c.dims) {
     if (dim.low < 0) {
-      const int64_t cut = std::min(-dim.low / dim.lhsDilation, dim.in);
+      const int64_t cut =
+          std::min((-dim.low + dim.lhsDilation - 1) / dim.lhsDilation, dim.in);
       lhsOffset += cut * dim.lhsStep;
       dim.in -= cut;
       dim.low += cut * dim.lhsDilation;

@@ -58,6 +58,7 @@ public:
       dim.lhsDilation = s.lhsDilation;
       dim.rhsDilation = s.rhsDilation;
       dim.reversed = s.reversed;
+      dim.hasLargeKernel = rhsShape[s.rhs] > (*out.global)[s.out];
       dim.lhsStep = lhs.strides[s.lhs];
       dim.rhsStep = rhs.strides[s.rhs];
       dim.outStep = out.strides[s.out];

@@ -375,7 +375,7 @@ Way wayOf(const Convolution &c) {
     dilated |= dim.lhsDilation > 1;
     strided |= dim.stride > 1;
     reversed |= dim.reversed;
-    large |= dim.kernel > dim.out;
+    large |= dim.hasLargeKernel;
     // The padding of the convolution that this is the gradient of.
     const int64_t low = (dim.kernel - 1) * dim.rhsDilation - dim.low;
     const int64_t high = dim.out + low - (dim.kernel - 1) * dim.rhsDilation - 1;
@@ -669,7 +669,7 @@ bool library::convolveByOneDNN(const Convolution &convolution, const float *lhs,
   if (c.groups == 1 || together)
     return runInSums(c, way, lhs, rhs, out);
   // Many small groups are better off with loops.
-  if (c.input == 1 && c.output == 1)
+  if (c.output == 1 && (c.input == 1 || c.batch == 1))
     return false;
   Convolution oneGroup = c;
   oneGroup.groups = 1;

@@ -82,8 +82,7 @@ struct Meeting {
 template <typename T> class Loops {
 public:
   Loops(const Convolution &c, const T *lhs, const T *rhs, T *out)
-      : c(c), lhs(lhs), out(out),
-        byGroup(c.input == 1 && c.output == 1 && c.groups > 1) {
+      : c(c), lhs(lhs), out(out), byGroup(c.output == 1 && c.groups > 1) {
     lanes = byGroup ? c.groups : c.output;
     laneStep = byGroup ? c.groupStep[2] : c.outOutputStep;
     places = 1;
@@ -172,13 +171,11 @@ private:
     for (const Meeting &meeting : meetings) {
       const T *row = kernel + meeting.kernel * c.input * lanes;
       const T *element = from + meeting.lhs;
-      if (byGroup) {
-        addProducts(sums, element, c.groupStep[0], row, lanes);
-        added();
-        continue;
-      }
-      for (int64_t i = 0; i < c.input; ++i) {
-        addMultiple(sums, element[i * c.lhsInputStep], row + i * lanes, lanes);
+      for (int64_t i = 0; i < c.input; ++i, element += c.lhsInputStep) {
+        if (byGroup)
+          addProducts(sums, element, c.groupStep[0], row + i * lanes, lanes);
+        else
+          addMultiple(sums, *element, row + i * lanes, lanes);
         added();
       }
     }

@@ -175,15 +175,10 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
-  // Parts of features make slow convolutions: as few of them as there are
-  // workers, where those are more than this.
-  constexpr int64_t fewConvolutions = 8;
-  if (isProduct && work.numGood == 0)
-    work.mostChunks = fewConvolutions;
   // A chunk of a matrix's columns reads a piece of each row, four lines of
   // memory at least.
   constexpr int64_t piece = 256;
-  if (kernel && work.mostChunks == 0 && !work.candidates.empty())
+  if (kernel && !isProduct && work.mostChunks == 0 && !work.candidates.empty())
     for (const Access &access : work.accesses) {
       const unsigned l = work.candidates.front();
       if (access.dims.size() < 2 || !access.dims.back().dependsOn(l))
@@ -246,6 +241,8 @@ Result<Work> Builder::kernel(const KernelStep &step,
   }
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
+  if (library::propertiesOf(step.library).isProduct)
+    findGrids(step, chunks, work);
   double iterations = 1, bytes = 0, share = 1;
   for (size_t l = 0; l < step.loops.size(); ++l) {
     if (step.loops[l].held)
