@@ -517,29 +517,6 @@ TEST(PhasesTest, ProductsAreCutAlongTwoLoopsWhereOneLeavesFewRows) {
   EXPECT_TRUE(few->works[0].grids.empty());
 }
 
-// Eight images, channels first, are not cut along their features for 16 chunks:
-// a library computes vectors of those.
-TEST(PhasesTest, ConvolutionsAreNotCutIntoFewFeatures) {
-  Mesh mesh = makeMesh({{"x", 1}});
-  ProgramBuilder b(mesh);
-  const Layout whole = Layout::replicated(mesh, 4);
-  const unsigned x = b.argument({8, 64, 28, 28}, whole),
-                 w = b.argument({64, 64, 3, 3}, whole),
-                 y = b.buffer({8, 64, 28, 28}, whole);
-  std::vector<Loop> loops{{8},  {64, true}, {64}, {28}, {3},
-                          {28}, {3},        {28}, {28}};
-  for (unsigned held : {4U, 6U, 7U, 8U})
-    loops[held].held = true;
-  b.kernel("", loops, {{x, byLoops({0, 1, 7, 8})}, {w, byLoops({2, 1, 4, 6})}},
-           {{y, byLoops({0, 2, 3, 5})}});
-  std::get<KernelStep>(b.program.steps[0]).library = "convolution";
-  b.result(y);
-  auto graph = buildStepGraph(b.program, 2 * CHUNKS);
-  ASSERT_TRUE(graph) << graph.error().message();
-  EXPECT_EQ(std::ranges::count(graph->works[0].candidates, 2U), 0);
-  EXPECT_EQ(graph->works[0].candidates.size(), 3U);
-}
-
 // A batch of 4 x 256 rows is 8 chunks of 128 rows that follow each other, not
 // four times 32 in each.
 TEST(PhasesTest, RowsOfTwoLoopsStayTogether) {

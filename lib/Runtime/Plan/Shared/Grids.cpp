@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Grids.h"
 
+#include "meshloom/Runtime/Library/HostCall.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <tuple>
 
 using namespace meshloom;
@@ -175,6 +178,53 @@ private:
   bool areLhsRows = false, areOutRows = false; ///< rows of features
 };
 
+/// The costs of cuts of a reduction of windows: a chunk reads all elements that
+/// its windows have.
+class WindowCosts {
+public:
+  static std::optional<WindowCosts> of(const KernelStep &step,
+                                       const Work &work) {
+    const auto sizes = step.options.find("window_dimensions"),
+               strides = step.options.find("window_strides");
+    if (step.library != "reduce_window" || sizes == step.options.end() ||
+        strides == step.options.end())
+      return std::nullopt;
+    WindowCosts costs(work);
+    for (unsigned l = 0; l < work.extents.size(); ++l)
+      for (size_t d = 0; d < step.outputs[0].dims.size(); ++d)
+        if (step.outputs[0].dims[d].dependsOn(l)) {
+          const int64_t stride = std::get<Numbers>(strides->second).at(d);
+          costs.dims.push_back({l, stride,
+                                std::get<Numbers>(sizes->second).at(d) - stride,
+                                d + 1 == step.outputs[0].dims.size()});
+        }
+    return costs;
+  }
+
+  Chunks chunksOf(PartsOfLoops partsOfLoops) const {
+    constexpr double lanes = 16, call = 5000;
+    double elements = 1;
+    for (const Dim &dim : dims) {
+      const auto extent = double(extentOf(work, dim.loop, partsOfLoops));
+      elements *= dim.isInnermost ? std::ceil(extent / lanes) * lanes : extent;
+      elements *= 1 + double(dim.overlap) / (extent * double(dim.stride));
+    }
+    return {countOf(work, partsOfLoops), elements + call};
+  }
+
+private:
+  using Numbers = std::vector<int64_t>;
+  struct Dim {
+    unsigned loop;
+    int64_t stride;
+    int64_t overlap; ///< elements that a window shares with the next one
+    bool isInnermost;
+  };
+  explicit WindowCosts(const Work &work) : work(work) {}
+  const Work &work;
+  std::vector<Dim> dims;
+};
+
 /// Rough cycles of all chunks together.
 double cyclesOfAll(Chunks chunks) {
   return double(chunks.count) * chunks.cycles;
@@ -242,6 +292,30 @@ bool chooseCuts(const Model &model, int64_t count, int64_t chunks,
   work.candidates = std::move(good);
   return true;
 }
+
+/// The same with four chunks a worker, two, or one, whichever is best.
+template <typename Model>
+bool chooseCutsAndCount(const Model &model, int64_t chunks, double bearable,
+                        Work &work) {
+  auto costOf = [&](int64_t count) {
+    Work cut = work;
+    chooseCuts(model, count, chunks, bearable, cut);
+    if (cut.grids.empty())
+      return untilDone(model.chunksOf({{{cut.candidates.front(), count}}}),
+                       chunks);
+    const Grid &grid = cut.grids.front();
+    return untilDone(model.chunksOf({{{grid.first, grid.parts},
+                                      {grid.second, count / grid.parts}}}),
+                     chunks);
+  };
+  std::vector<int64_t> counts{chunks};
+  while (counts.size() < 3 && counts.back() % 2 == 0)
+    counts.push_back(counts.back() / 2);
+  const int64_t best = *std::ranges::min_element(counts, {}, costOf);
+  if (best < chunks)
+    work.mostChunks = best;
+  return chooseCuts(model, best, chunks, bearable, work);
+}
 } // namespace
 
 Side plan::sideOf(const DotStep &step, unsigned loop) {
@@ -266,32 +340,18 @@ bool plan::findGrids(const DotStep &step, int64_t chunks, Work &work) {
   return chooseCuts(costs, chunks, chunks, bearable, work);
 }
 
-bool plan::findGrids(const KernelStep &convolution, int64_t chunks,
-                     Work &work) {
+bool plan::findGrids(const KernelStep &step, int64_t chunks, Work &work) {
   if (work.addendLoop >= 0 || work.candidates.empty())
     return false;
-  const ConvolutionCosts costs(convolution, work);
-  // Worse are parts of few features.
+  // Worse are parts of few features, and those that read most windows' elements
+  // of others again.
   constexpr double bearable = 1.5;
-  auto costOf = [&](int64_t count) {
-    Work cut = work;
-    chooseCuts(costs, count, chunks, bearable, cut);
-    if (cut.grids.empty())
-      return untilDone(costs.chunksOf({{{cut.candidates.front(), count}}}),
-                       chunks);
-    const Grid &grid = cut.grids.front();
-    return untilDone(costs.chunksOf({{{grid.first, grid.parts},
-                                      {grid.second, count / grid.parts}}}),
-                     chunks);
-  };
-  // Four chunks a worker, two, or one.
-  std::vector<int64_t> counts{chunks};
-  while (counts.size() < 3 && counts.back() % 2 == 0)
-    counts.push_back(counts.back() / 2);
-  const int64_t best = *std::ranges::min_element(counts, {}, costOf);
-  if (best < chunks)
-    work.mostChunks = best;
-  return chooseCuts(costs, best, chunks, bearable, work);
+  if (library::propertiesOf(step.library).isProduct)
+    return chooseCutsAndCount(ConvolutionCosts(step, work), chunks, bearable,
+                              work);
+  if (std::optional<WindowCosts> costs = WindowCosts::of(step, work))
+    return chooseCutsAndCount(*costs, chunks, bearable, work);
+  return false;
 }
 
 int64_t plan::efficientChunks(const DotStep &step, int64_t chunks,

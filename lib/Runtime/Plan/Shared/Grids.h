@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Grids: how a product of matrices or a convolution is cut, along one loop or
-// two. A chunk of few rows (or columns) copies as much of the other operand as
-// one of many.
+// Grids: how a product of matrices, a convolution or a reduction of windows is
+// cut, along one loop or two. A chunk of few rows (or columns) copies as much
+// of the other operand as one of many.
 #pragma once
 
 #include "meshloom/Runtime/Plan/Shared/Work.h"
@@ -18,9 +18,9 @@ Side sideOf(const DotStep &step, unsigned loop);
 /// Returns whether it did anything.
 bool findGrids(const DotStep &step, int64_t chunks, Work &work);
 
-/// The same for a convolution of a library, of which it may also find that
-/// fewer chunks are better (Work::mostChunks).
-bool findGrids(const KernelStep &convolution, int64_t chunks, Work &work);
+/// The same for a library's convolution or reduction of windows, of which it
+/// may also find that fewer chunks are better (Work::mostChunks).
+bool findGrids(const KernelStep &step, int64_t chunks, Work &work);
 
 /// Returns into how many chunks, of the `chunks` wanted, a product may be cut
 /// such that all of them together take at most twice the time of the whole.

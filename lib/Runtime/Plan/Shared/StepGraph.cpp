@@ -241,8 +241,7 @@ Result<Work> Builder::kernel(const KernelStep &step,
   }
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
-  if (library::propertiesOf(step.library).isProduct)
-    findGrids(step, chunks, work);
+  findGrids(step, chunks, work);
   double iterations = 1, bytes = 0, share = 1;
   for (size_t l = 0; l < step.loops.size(); ++l) {
     if (step.loops[l].held)
