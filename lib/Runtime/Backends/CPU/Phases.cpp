@@ -225,10 +225,10 @@ std::vector<Item> Scheduler::cuts(unsigned index) const {
       [&](const Grid &grid) { return alongGrid(index, grid); });
   const double wanted = std::min(double(workers), work.cost / WORTH_A_CHUNK);
   auto isWide = [&](unsigned l) { return double(work.extents[l]) >= wanted; };
-  const bool anyWide = std::ranges::any_of(work.candidates, isWide);
-  for (unsigned loop : work.candidates)
-    if (!anyWide || isWide(loop))
-      items.push_back({index, Item::Cut::Loop, loop});
+  std::vector<unsigned> loops = work.candidates;
+  std::ranges::stable_partition(loops, isWide);
+  for (unsigned loop : loops)
+    items.push_back({index, Item::Cut::Loop, loop});
   if (work.instances.size() > 1)
     items.push_back({index, Item::Cut::Instances});
   items.push_back({index, Item::Cut::Whole});

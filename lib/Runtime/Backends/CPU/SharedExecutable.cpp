@@ -21,6 +21,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 using namespace meshloom;
@@ -205,7 +206,8 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
   // one of them, and few enough for efficient matrix products.
   const int64_t wanted = cpus.options.chunks;
   chunks = wanted ? wanted : 4 * workers;
-  bool small = false;
+  bool small = false, hasShrunk = false;
+  size_t phasesBefore = std::numeric_limits<size_t>::max();
   Schedule planned;
   while (true) {
     Result<StepGraph> built =
@@ -229,11 +231,18 @@ Status SharedExecutable::plan(std::span<const unsigned> order) {
     if (!wanted && order.empty())
       cutCoarser(planned, workers);
     placement = place(graph, planned, workers, prepareExchanges());
+    // Rows were too few for so many chunks.
+    if (planned.phases.size() > phasesBefore && !hasShrunk) {
+      chunks /= 4;
+      hasShrunk = true;
+      continue;
+    }
     // Without products, chunks should be small enough to stay in the cache. A
     // program of one chunk stays so: chunks grow to their bound or end here.
-    if (wanted || small || chunks >= 64 * workers ||
+    if (wanted || small || hasShrunk || chunks >= 64 * workers ||
         placement.workerBytes <= CHUNK_CACHE || productCost > cost / 4)
       break;
+    phasesBefore = planned.phases.size();
     chunks *= 4;
   }
   if (!wanted && order.empty() && placement.workerBytes > PRODUCT_CACHE)

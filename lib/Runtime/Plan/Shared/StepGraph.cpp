@@ -156,10 +156,25 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
              access.dims.size() > 1 && access.dims.back().dependsOn(l);
     });
   };
+  // A chunk of a matrix's columns reads a piece of each row, four lines of
+  // memory at least.
+  auto mostPieces = [&](unsigned l) {
+    constexpr int64_t piece = 256;
+    int64_t most = chunks;
+    for (const Access &access : work.accesses)
+      if (access.dims.size() > 1 && access.dims.back().dependsOn(l))
+        most = std::min(
+            most, work.extents[l] *
+                      int64_t(byteWidth(graph.buffers[access.buffer].type)) /
+                      piece);
+    return most;
+  };
   auto quality = [&](unsigned l) {
     if (isInnermost(l) && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
-    return work.extents[l] < chunks || isAnew(l) ? FewChunks : Good;
+    return std::min(work.extents[l], mostPieces(l)) < chunks || isAnew(l)
+               ? FewChunks
+               : Good;
   };
   // A chunk that has a part of each page waits for memory: the processor reads
   // ahead inside of pages.
@@ -175,20 +190,9 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
   work.numGood =
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
-  // A chunk of a matrix's columns reads a piece of each row, four lines of
-  // memory at least.
-  constexpr int64_t piece = 256;
   if (kernel && !isProduct && work.mostChunks == 0 && !work.candidates.empty())
-    for (const Access &access : work.accesses) {
-      const unsigned l = work.candidates.front();
-      if (access.dims.size() < 2 || !access.dims.back().dependsOn(l))
-        continue;
-      const int64_t most =
-          work.extents[l] *
-          int64_t(byteWidth(graph.buffers[access.buffer].type)) / piece;
-      if (most < chunks)
-        work.mostChunks = std::max<int64_t>(most, 1);
-    }
+    if (const int64_t most = mostPieces(work.candidates.front()); most < chunks)
+      work.mostChunks = std::max<int64_t>(most, 1);
   if (!work.candidates.empty())
     work.numBest = unsigned(std::count_if(
         work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
