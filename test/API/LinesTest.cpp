@@ -61,6 +61,8 @@ TEST(LinesTest, MeshesAndLayouts) {
   EXPECT_LINE((void)distribute(x, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)pack({x}, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)unpack(Tensor()));
+  EXPECT_LINE((void)relayout(x, Layout()));
+  EXPECT_LINE((void)copy_to_mesh(x, Mesh()));
 }
 
 TEST(LinesTest, Devices) {
