@@ -117,7 +117,8 @@ Tensor distribute(const Tensor &host, const Layout &layout,
 
 Tensor relayout(const Tensor &tensor, const Layout &layout,
                 std::source_location where) {
-  return relayoutTo(tensor, layout, "relayout", where);
+  return atLine(where,
+                [&] { return relayoutTo(tensor, layout, "relayout", where); });
 }
 
 Tensor relayout_like(const Tensor &tensor, const Tensor &like,
@@ -140,11 +141,11 @@ Tensor copy_to_mesh(const Tensor &tensor, const Layout &layout,
 Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
                     std::source_location where) {
   const CallName name("copy_to_mesh");
-  return relayout(
-      tensor,
-      Layout::replicated(
-          mesh, unsigned(nodeOf(tensor, "copy_to_mesh", &where).shape.size())),
-      where);
+  return atLine(where, [&] {
+    const TensorNode &node = nodeOf(tensor, "copy_to_mesh", &where);
+    return relayout(
+        tensor, Layout::replicated(mesh, unsigned(node.shape.size())), where);
+  });
 }
 
 Layout fetch_layout(const Tensor &tensor) {

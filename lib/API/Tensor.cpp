@@ -64,17 +64,25 @@ Layout Tensor::layout(std::source_location where) const {
   return node->array.layout();
 }
 
+/// An operator takes no line, so the error names the line of the op that the
+/// condition comes from.
+[[noreturn]] static void failTracedCondition(const TensorNode &node) {
+  const std::string message = fmt::format(
+      "{} is a value of the trace of '{}', which has no value yet that "
+      "a condition of C++ could test: choose elements with where, run "
+      "one of two branches with cond, repeat with while_loop, combine "
+      "conditions with logical_and and logical_or",
+      typeText(node.dtype, node.shape), node.trace->name());
+  if (std::optional<std::string> place = Trace::sourceOf(node))
+    Error("[bool] " + message).atPlace(*place).raise();
+  fail("bool", message);
+}
+
 Tensor::operator bool() const {
   constexpr std::string_view op = "bool";
   const TensorNode &node = notEmpty(this->node, op, std::source_location());
   if (node.trace)
-    fail(op,
-         fmt::format(
-             "{} is a value of the trace of '{}', which has no value yet that "
-             "a condition of C++ could test: choose elements with where, run "
-             "one of two branches with cond, repeat with while_loop, combine "
-             "conditions with logical_and and logical_or",
-             typeText(node.dtype, node.shape), node.trace->name()));
+    failTracedCondition(node);
   if (size() != 1)
     fail(op,
          fmt::format(

@@ -75,6 +75,9 @@ findAxes(const Mesh &mesh, std::string_view axis, std::string_view where) {
 Result<Layout>
 Layout::get(std::vector<DimSpec> specs, Mesh mesh,
             std::vector<std::pair<std::string, ReduceKind>> partial) {
+  if (!mesh.defined())
+    return layoutError("expected a mesh, got an empty one: make it with "
+                       "create_mesh");
   DimAxes dims(specs.size());
   for (size_t d = 0; d < specs.size(); ++d) {
     const auto &names = specs[d].axes;
@@ -166,8 +169,16 @@ Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
   *this = *std::move(result);
 }
 
+/// The axes of as many dims that are cut over no axis.
+static Layout::DimAxes wholeDims(unsigned rank) {
+  if (int(rank) < 0) // an int of a caller
+    layoutError(fmt::format("expected a rank of at least 0, got {}", int(rank)))
+        .raise();
+  return Layout::DimAxes(rank);
+}
+
 Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
-  return get(mesh, DimAxes(rank)).value_or_throw();
+  return get(mesh, wholeDims(rank)).value_or_throw();
 }
 
 Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
@@ -175,10 +186,10 @@ Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
   if (dim >= rank)
     layoutError(
         fmt::format(
-            "there is no dim {} to shard over '{}' in a layout of rank {}", dim,
-            axis, rank))
+            "there is no dim {} to shard over '{}' in a layout of rank {}",
+            int(dim), axis, rank))
         .raise();
-  DimAxes dims(rank);
+  DimAxes dims = wholeDims(rank);
   dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).value_or_throw();
   return get(mesh, std::move(dims)).value_or_throw();
 }
@@ -198,8 +209,8 @@ const Layout::Impl &Layout::contents() const {
 
 static void requireDim(const Layout &layout, unsigned dim) {
   if (dim >= layout.rank())
-    layoutError(fmt::format("there is no dim {} in layout {} of rank {}", dim,
-                            layout.spec_string(), layout.rank()))
+    layoutError(fmt::format("there is no dim {} in layout {} of rank {}",
+                            int(dim), layout.spec_string(), layout.rank()))
         .raise();
 }
 

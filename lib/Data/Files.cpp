@@ -289,37 +289,17 @@ private:
   std::string path;
 };
 
-} // namespace
-
-TextLineDataset::TextLineDataset(FileNames files, const FileOptions &options)
-    : Dataset(detail::fromFiles(
-          "TextLineDataset", files,
-          [compression = options.compression](const std::string &path) {
-            return std::make_unique<Lines>(path, compression);
-          })) {}
-
-FixedLengthRecordDataset::FixedLengthRecordDataset(FileNames files,
-                                                   int64_t record_bytes,
-                                                   const RecordOptions &options)
-    : Dataset(detail::fromFiles(
-          "FixedLengthRecordDataset", files,
-          [record_bytes, options](const std::string &path) {
-            return std::make_unique<FixedRecords>(path, record_bytes, options);
-          })) {
-  if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0)
+void checkRecords(int64_t recordBytes, const RecordOptions &options) {
+  if (recordBytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0)
     Error(fmt::format("[FixedLengthRecordDataset] expected records of at least "
                       "one byte, and "
                       "a header and footer of none or more, got {}, {} and {}",
-                      record_bytes, options.header_bytes, options.footer_bytes))
+                      recordBytes, options.header_bytes, options.footer_bytes))
         .raise();
 }
 
-CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
-                       const CsvOptions &options)
-    : Dataset(detail::fromFiles(
-          "CsvDataset", files, [columns, options](const std::string &path) {
-            return std::make_unique<CsvLines>(path, columns, options);
-          })) {
+void checkColumns(const std::vector<CsvColumn> &columns,
+                  const CsvOptions &options) {
   const auto &selected = options.select_columns;
   if (columns.empty())
     Error("[CsvDataset] expected at least one column").raise();
@@ -337,54 +317,105 @@ CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
           .raise();
 }
 
-std::vector<std::string> parse_csv_line(std::string_view line, char delimiter) {
-  CsvSplitter splitter(delimiter);
-  splitter.add(line);
-  if (std::string why = splitter.refusal(); !why.empty())
-    Error(fmt::format("[parse_csv_line] {} in '{}'", why, line)).raise();
-  return std::move(splitter.fields);
+} // namespace
+
+TextLineDataset::TextLineDataset(FileNames files, const FileOptions &options,
+                                 Where where)
+    : Dataset(meshloom::detail::atLine(where, [&] {
+        return detail::fromFiles(
+            "TextLineDataset", files,
+            [compression = options.compression](const std::string &path) {
+              return std::make_unique<Lines>(path, compression);
+            });
+      })) {}
+
+FixedLengthRecordDataset::FixedLengthRecordDataset(FileNames files,
+                                                   int64_t record_bytes,
+                                                   const RecordOptions &options,
+                                                   Where where)
+    : Dataset(meshloom::detail::atLine(where, [&] {
+        checkRecords(record_bytes, options);
+        return detail::fromFiles(
+            "FixedLengthRecordDataset", files,
+            [record_bytes, options](const std::string &path) {
+              return std::make_unique<FixedRecords>(path, record_bytes,
+                                                    options);
+            });
+      })) {}
+
+CsvDataset::CsvDataset(FileNames files, std::vector<CsvColumn> columns,
+                       const CsvOptions &options, Where where)
+    : Dataset(meshloom::detail::atLine(where, [&] {
+        checkColumns(columns, options);
+        return detail::fromFiles(
+            "CsvDataset", files, [columns, options](const std::string &path) {
+              return std::make_unique<CsvLines>(path, columns, options);
+            });
+      })) {}
+
+std::vector<std::string> parse_csv_line(std::string_view line, char delimiter,
+                                        std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    CsvSplitter splitter(delimiter);
+    splitter.add(line);
+    if (std::string why = splitter.refusal(); !why.empty())
+      Error(fmt::format("[parse_csv_line] {} in '{}'", why, line)).raise();
+    return std::move(splitter.fields);
+  });
 }
 
-Dataset<std::string> list_files(const std::string &pattern) {
-  const std::filesystem::path path(pattern);
-  const std::filesystem::path folder =
-      path.has_parent_path() ? path.parent_path() : ".";
-  std::vector<std::filesystem::path> found;
-  std::error_code failure;
-  for (const auto &entry : std::filesystem::directory_iterator(folder, failure))
-    if (matches(path.filename().string(), entry.path().filename().string()))
-      found.push_back(path.has_parent_path() ? entry.path()
-                                             : entry.path().filename());
-  if (failure)
-    Error(fmt::format("[list_files] cannot read folder '{}': {}",
-                      folder.string(), failure.message()),
-          errorCodeOfSystem(failure.value()))
-        .raise();
-  if (found.empty())
-    Error(fmt::format("[list_files] no file matches '{}'", pattern),
-          ErrorCode::NOT_FOUND)
-        .raise();
-  std::sort(found.begin(), found.end());
-  return Dataset<std::string>(detail::fromFiles(
-      "list_files", std::move(found),
-      [](const std::string &path) { return std::make_unique<Name>(path); }));
+Dataset<std::string> list_files(const std::string &pattern,
+                                std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    const std::filesystem::path path(pattern);
+    const std::filesystem::path folder =
+        path.has_parent_path() ? path.parent_path() : ".";
+    std::vector<std::filesystem::path> found;
+    std::error_code failure;
+    for (const auto &entry :
+         std::filesystem::directory_iterator(folder, failure))
+      if (matches(path.filename().string(), entry.path().filename().string()))
+        found.push_back(path.has_parent_path() ? entry.path()
+                                               : entry.path().filename());
+    if (failure)
+      Error(fmt::format("[list_files] cannot read folder '{}': {}",
+                        folder.string(), failure.message()),
+            errorCodeOfSystem(failure.value()))
+          .raise();
+    if (found.empty())
+      Error(fmt::format("[list_files] no file matches '{}'", pattern),
+            ErrorCode::NOT_FOUND)
+          .raise();
+    std::sort(found.begin(), found.end());
+    return Dataset<std::string>(detail::fromFiles(
+        "list_files", std::move(found),
+        [](const std::string &path) { return std::make_unique<Name>(path); }));
+  });
 }
 
-Dataset<Tensor> from_npy(const std::filesystem::path &path) {
-  meshloom::detail::HostScope host;
-  return from_tensor_slices(load_npy(path));
+Dataset<Tensor> from_npy(const std::filesystem::path &path,
+                         std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    meshloom::detail::HostScope host;
+    return from_tensor_slices(load_npy(path));
+  });
 }
 
-Dataset<Tensor> from_idx(const std::filesystem::path &path) {
-  IdxArray array = read_idx(path);
-  return Dataset<Tensor>(detail::fromSlices(
-      {{detail::HostArray(array.type, array.shape, std::move(array.bytes))},
-       nullptr}));
+Dataset<Tensor> from_idx(const std::filesystem::path &path,
+                         std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    IdxArray array = read_idx(path);
+    return Dataset<Tensor>(detail::fromSlices(
+        {{detail::HostArray(array.type, array.shape, std::move(array.bytes))},
+         nullptr}));
+  });
 }
 
-Tensor load_idx(const std::filesystem::path &path) {
-  const IdxArray array = read_idx(path);
-  return meshloom::detail::hostTensorOf(array.type, array.shape, array.bytes);
+Tensor load_idx(const std::filesystem::path &path, std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    const IdxArray array = read_idx(path);
+    return meshloom::detail::hostTensorOf(array.type, array.shape, array.bytes);
+  });
 }
 
 } // namespace meshloom::data

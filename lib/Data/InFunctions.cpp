@@ -394,9 +394,10 @@ void failMoved() {
       .raise();
 }
 void failExhausted(const Stream &stream) {
-  iteratorError(fmt::format("the dataset is exhausted (at {}): repeat() it, or "
-                            "begin another iteration",
-                            stream.save()))
+  iteratorError(
+      fmt::format("the dataset is exhausted at position {}: repeat() it, "
+                  "or begin another iteration",
+                  stream.save()))
       .raise();
 }
 

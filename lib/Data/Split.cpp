@@ -61,21 +61,23 @@ std::pair<int64_t, int64_t> SplitSlice::range(int64_t count) const {
   return {first, std::max(first, end)};
 }
 
-SplitSlice parse_split(std::string_view text) {
-  SplitSlice slice;
-  const size_t open = text.find('[');
-  slice.split = text.substr(0, open);
-  if (open == std::string_view::npos)
+SplitSlice parse_split(std::string_view text, std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    SplitSlice slice;
+    const size_t open = text.find('[');
+    slice.split = text.substr(0, open);
+    if (open == std::string_view::npos)
+      return slice;
+    if (!text.ends_with(']'))
+      splitError(text, "expected ']' at its end").raise();
+    std::string_view inner = text.substr(open + 1, text.size() - open - 2);
+    const size_t colon = inner.find(':');
+    if (colon == std::string_view::npos)
+      splitError(text, "expected ':' between its ends").raise();
+    slice.from = parseEnd(text, inner.substr(0, colon), slice.fromIsPercentage);
+    slice.to = parseEnd(text, inner.substr(colon + 1), slice.toIsPercentage);
     return slice;
-  if (!text.ends_with(']'))
-    splitError(text, "expected ']' at its end").raise();
-  std::string_view inner = text.substr(open + 1, text.size() - open - 2);
-  const size_t colon = inner.find(':');
-  if (colon == std::string_view::npos)
-    splitError(text, "expected ':' between its ends").raise();
-  slice.from = parseEnd(text, inner.substr(0, colon), slice.fromIsPercentage);
-  slice.to = parseEnd(text, inner.substr(colon + 1), slice.toIsPercentage);
-  return slice;
+  });
 }
 
 std::vector<SplitSlice> detail::parseSplits(std::string_view text) {

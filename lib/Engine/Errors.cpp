@@ -77,7 +77,8 @@ void rethrowAt(const std::source_location &where) {
   } catch (const Error &error) {
     const std::source_location line = callSiteOr(where);
     // The text of an exception class of the user's is the user's.
-    if (!error.place().empty() || isInLibrary(line) || !error.isOfCodeClass())
+    if (!error.place().empty() || line.line() == 0 || isInLibrary(line) ||
+        !error.isOfCodeClass())
       throw;
     error.atPlace(placeText(line)).raise();
   }

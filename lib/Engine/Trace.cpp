@@ -56,6 +56,10 @@ Location Trace::location(const std::source_location &site) const {
   return scopes.empty() ? place : inPart(place, scopes.back());
 }
 
+std::optional<std::string> Trace::sourceOf(const TensorNode &node) {
+  return sourcePosition(Value::getFromOpaquePointer(node.value).getLoc());
+}
+
 Tensor Trace::wrapValue(Value value) {
   auto node = std::make_shared<TensorNode>();
   auto type = cast<RankedTensorType>(value.getType());

@@ -93,7 +93,7 @@ LogicalResult FunctionGraph::addKind(Operation &op) {
     return success();
   auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
   if (!sharded || op.getNumResults() == 0)
-    return op.emitOpError("has no sharding rule, so it cannot be laid out");
+    return failWithoutRule(op);
   ShardingRule rule = layoutRule(sharded);
   dtensor::OpCost cost = sharded.getCost(rule);
   kind.rule = std::make_shared<ShardingRule>(std::move(rule));

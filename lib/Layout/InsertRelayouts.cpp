@@ -196,7 +196,7 @@ private:
       return found;
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded)
-      return op.emitOpError("has no sharding rule, so it cannot be laid out");
+      return failWithoutRule(op);
     if (op.getNumResults() == 0)
       return op.emitOpError("must be lifted by --dtensor-lift-variables first");
     ShardingRule rule = layoutRule(sharded);

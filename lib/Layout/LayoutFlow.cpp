@@ -199,6 +199,15 @@ void LayoutFlow::runPriority(int64_t priority) {
     runStage(stage);
 }
 
+LogicalResult failWithoutRule(Operation &op) {
+  InFlightDiagnostic error =
+      op.emitOpError("has no sharding rule, so it cannot be laid out");
+  if (StringRef dialect = op.getName().getDialectNamespace();
+      dialect == "stablehlo" || dialect == "chlo")
+    error << "; run --stablehlo-to-dtensor first";
+  return error;
+}
+
 LogicalResult LayoutFlow::run() {
   if (failed(collectOps()) || failed(resolveMesh()))
     return failure();

@@ -40,6 +40,10 @@ struct FlowState {
   std::unique_ptr<FlowWish> wished;
 };
 
+/// Reports that `op` has no sharding rule; for an op of StableHLO also the pass
+/// that turns it into ops that have one.
+LogicalResult failWithoutRule(Operation &op);
+
 /// How an op takes part in the flow.
 enum class FlowKind : uint8_t {
   Barrier,     ///< relayout, constraint, return: layouts are given

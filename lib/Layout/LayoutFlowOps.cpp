@@ -195,7 +195,7 @@ LogicalResult LayoutFlow::collectOps(Block &block) {
             op)) {
       flow.shared = ruleOf(op, wish.has_value());
       if (!flow.shared)
-        return op.emitOpError("has no sharding rule, so it cannot be laid out");
+        return failWithoutRule(op);
     }
     for (Value operand : op.getOperands())
       flow.operands.push_back(number(operand));

@@ -12,14 +12,16 @@ namespace meshloom {
 namespace {
 
 /// The message of what `f` throws has this file's name and `line`, in
-/// parentheses, once.
-template <typename F> void expectLine(F f, uint32_t line) {
+/// parentheses, once. `end` follows the line.
+template <typename F>
+void expectLine(F f, uint32_t line, std::string_view end = ")") {
   try {
     f();
   } catch (const Error &error) {
     const std::string text = error.what();
-    EXPECT_THAT(text, testing::HasSubstr(
-                          "LinesTest.cpp:" + std::to_string(line) + ")"));
+    EXPECT_THAT(text,
+                testing::HasSubstr("LinesTest.cpp:" + std::to_string(line) +
+                                   std::string(end)));
     EXPECT_EQ(text.find("(at "), text.rfind("(at ")) << text;
     return;
   }
@@ -45,6 +47,12 @@ TEST(LinesTest, ReadingValues) {
   EXPECT_LINE((void)DVariable().name());
 }
 
+TEST(LinesTest, TracedConditions) {
+  const uint32_t line = __LINE__ + 1;
+  auto size = function([](const Tensor &x) { return x > 0.f ? x : -x; });
+  expectLine([&] { size(tensor(1.f)); }, line, ":");
+}
+
 TEST(LinesTest, MeshesAndLayouts) {
   const Mesh mesh = mesh2x4();
   const Tensor x = tensor({1.f, 2.f});
@@ -53,6 +61,8 @@ TEST(LinesTest, MeshesAndLayouts) {
   EXPECT_LINE((void)distribute(x, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)pack({x}, Layout::replicated(mesh, 2)));
   EXPECT_LINE((void)unpack(Tensor()));
+  EXPECT_LINE((void)relayout(x, Layout()));
+  EXPECT_LINE((void)copy_to_mesh(x, Mesh()));
 }
 
 TEST(LinesTest, Devices) {
@@ -95,6 +105,20 @@ TEST(LinesTest, Datasets) {
   const std::function<Tensor(const Tensor &)> none;
   EXPECT_LINE((void)numbers.map(none));
   EXPECT_LINE((void)numbers.filter(none));
+  EXPECT_LINE((void)data::range(0, 4, 0));
+  EXPECT_LINE((void)data::from_tensors(Tensor()));
+  EXPECT_LINE((void)data::from_tensor_slices(ones({3}), ones({4})));
+  EXPECT_LINE((void)numbers.iterate("4"));
+  EXPECT_LINE(numbers.iterate().restore("4"));
+  EXPECT_LINE((void)numbers.take(0).iterate().get_next());
+  const auto scalars = numbers.unbatch();
+  EXPECT_LINE((void)scalars.iterate().next());
+  EXPECT_LINE((void)scalars.iterate().peek());
+  EXPECT_LINE((void)scalars.to_vector());
+  EXPECT_LINE(for (const Tensor &row : scalars)(void) row);
+  EXPECT_LINE((void)data::slice(numbers, "[4"));
+  EXPECT_LINE((void)data::slices<Tensor>({{"train", numbers}}, "test"));
+  EXPECT_LINE(data::DTensorDataset(numbers, mesh2x4(), {}, 0));
 }
 
 TEST(LinesTest, Files) {
@@ -103,6 +127,13 @@ TEST(LinesTest, Files) {
   EXPECT_LINE(save_npy("/none/x.npy", x));
   EXPECT_LINE((void)load_function("/none/x.mlprog"));
   EXPECT_LINE((void)data::load_npz("/none/x.npz"));
+  EXPECT_LINE((void)data::load_idx("/none/x.idx"));
+  EXPECT_LINE((void)data::list_files("/none/*"));
+  EXPECT_LINE((void)data::CsvDataset("x.csv", {}));
+  EXPECT_LINE((void)data::FixedLengthRecordDataset("x.bin", 0));
+  EXPECT_LINE((void)data::TextLineDataset("/none/x").iterate().next());
+  EXPECT_LINE(data::TFRecordWriter("/none/x"));
+  EXPECT_LINE((void)data::parse_single_example("x", {}));
   EXPECT_LINE((void)data::load_safetensors("/none/x.safetensors"));
   EXPECT_LINE(data::save_safetensors("/none/x.safetensors", {{"x", x}}));
   EXPECT_LINE((void)data::load_mnist("/none", data::MnistPart::Train));
@@ -124,6 +155,31 @@ TEST(LinesTest, Models) {
   EXPECT_LINE((void)model.predict(ones({0, 4}), {.verbose = 0}));
   EXPECT_LINE(model.compile({.steps_per_execution = 0}));
   EXPECT_LINE(load_weights(model, "/none/weights"));
+  EXPECT_LINE(model.fit(Tensor(), y, {.verbose = 0}));
+  EXPECT_LINE((void)model.train_on_batch(x, Tensor()));
+  EXPECT_LINE((void)model.get_layer("dense_3"));
+  EXPECT_LINE((void)model.get_layer(3));
+  EXPECT_LINE(callbacks::ModelCheckpoint(""));
+  EXPECT_LINE(callbacks::BackupAndRestore(""));
+}
+
+/// Makes two weights of one name.
+struct TwinsImpl : LayerImpl {
+  TwinsImpl() : LayerImpl("Twins") {}
+  explicit TwinsImpl(const nn::Config &) : TwinsImpl() {}
+  static constexpr uint32_t line = __LINE__ + 3; ///< of add_weight
+  void build(const Shape &) override {
+    for (int i = 0; i < 2; ++i)
+      add_weight("w", {2});
+  }
+  Tensor call(const Tensor &x, const CallOptions &) override { return x; }
+};
+
+TEST(LinesTest, LayersOfYourOwn) {
+  LayerOf<TwinsImpl> twins;
+  EXPECT_LINE(register_layer<TwinsImpl>("Dense"));
+  EXPECT_LINE(Layer::from_config(nn::Config::parse("{}")));
+  expectLine([&] { twins(ones({1, 2})); }, TwinsImpl::line, " in twins)");
 }
 
 TEST(LinesTest, Layers) {

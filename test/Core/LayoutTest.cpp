@@ -261,6 +261,10 @@ TEST(LayoutTest, ErrorsNameAxesAndDims) {
               HasSubstr("no dim 2"));
   EXPECT_THAT(refusal([&] { Layout::inner_sharded(mesh, "x", 0); }),
               HasSubstr("rank 0"));
+  EXPECT_THAT(refusal([&] { Layout::replicated(mesh, unsigned(-1)); }),
+              HasSubstr("expected a rank of at least 0, got -1"));
+  EXPECT_THAT(refusal([&] { Layout({"x"}, Mesh()); }),
+              HasSubstr("expected a mesh, got an empty one"));
   EXPECT_THAT(refusal([&] { Layout({"x"}, mesh).local_shape({4, 4}); }),
               HasSubstr("rank 1, but the global shape [4, 4] has rank 2"));
   EXPECT_THAT(refusal([&] { Layout({"x"}, mesh).num_shards(1); }),

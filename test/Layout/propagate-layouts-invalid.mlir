@@ -23,6 +23,14 @@ func.func @variable(%v: !dtensor.variable<tensor<2xf32>> {dtensor.name = "v"}) {
 
 // -----
 
+func.func @not_imported(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{has no sharding rule, so it cannot be laid out; run --stablehlo-to-dtensor first}}
+  %0 = stablehlo.add %a, %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
 // expected-error @+1 {{argument #0 has type 'f32'; expected a ranked tensor}}
 func.func @number(%v: f32) {
   return

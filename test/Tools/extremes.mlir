@@ -41,13 +41,16 @@
 // RESULT: result.mlir:2: error: no op has a result of such a number
 
 // Files of Windows: UTF-8 with a byte order mark is read, UTF-16 is named.
-// RUN: python3 -c "t = 'func.func @main(%%p: tensor<i1>) -> tensor<i1> {\n return %%p : tensor<i1> }'; open('%t/mark.mlir', 'w', encoding='utf-8-sig', newline='\r\n').write(t); open('%t/wide.mlir', 'w', encoding='utf-16').write(t)"
+// RUN: python3 -c "t = 'func.func @main(%%p: tensor<i1>) -> tensor<i1> {\n return %%p : tensor<i1> }'; open('%t/mark.mlir', 'w', encoding='utf-8-sig', newline='\r\n').write(t); open('%t/wide.mlir', 'w', encoding='utf-16').write(t); open('%t/binary.mlir', 'wb').write(b'NUMPY\0')"
 // RUN: mesh-run %t/mark.mlir | FileCheck %s --check-prefix=NESTED
 // RUN: mesh-opt %t/mark.mlir | FileCheck %s --check-prefix=MARK
 // MARK: func.func @main
 // RUN: not mesh-run %t/wide.mlir 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not mesh-opt %t/wide.mlir 2>&1 | FileCheck %s --check-prefix=WIDE
 // WIDE: wide.mlir:1: error: the file is UTF-16, as PowerShell's '>' writes it; expected UTF-8
+// RUN: not mesh-run %t/binary.mlir 2>&1 | FileCheck %s --check-prefix=BINARY
+// RUN: not mesh-opt %t/binary.mlir 2>&1 | FileCheck %s --check-prefix=BINARY
+// BINARY: binary.mlir:1: error: the file is binary; expected the text of a program, or a portable artifact of StableHLO
 
 // RUN: not mesh-run %t 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: mesh-run: error: cannot read '{{.*}}': it is a directory

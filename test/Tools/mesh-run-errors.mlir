@@ -35,6 +35,8 @@
 
 // RUN: not mesh-run %s --function=make --workers=two 2>&1 | FileCheck %s --check-prefix=WORKERS
 // WORKERS: mesh-run: error: --workers: expected an integer of at least 1, got two
+// RUN: not mesh-run %s --function=make --seed=two 2>&1 | FileCheck %s --check-prefix=SEED
+// SEED: mesh-run: error: --seed: expected an integer, got two
 
 // RUN: echo 'func.func @main(%%a: tensor<4xf32, #dtensor.layout<#dtensor.mesh<x = 2>, [x]>>, %%b: tensor<4xf32, #dtensor.layout<#dtensor.mesh<y = 4>, [y]>>) { return }' > %t/meshes.mlir
 // RUN: not mesh-run %t/meshes.mlir 2>&1 | FileCheck %s --check-prefix=MESHES

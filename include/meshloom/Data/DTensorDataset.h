@@ -42,10 +42,13 @@ public:
   /// size of a batch does not fit.
   DTensorDataset(const Dataset<T> &dataset, const Mesh &mesh,
                  std::vector<Layout> layouts, int64_t global_batch_size,
-                 const DTensorDatasetOptions &options = {})
-      : Dataset<T>(detail::placedBatches(dataset.source(), mesh,
-                                         std::move(layouts), global_batch_size,
-                                         options)) {}
+                 const DTensorDatasetOptions &options = {},
+                 std::source_location where = std::source_location::current())
+      : Dataset<T>(meshloom::detail::atLine(where, [&] {
+          return detail::placedBatches(dataset.source(), mesh,
+                                       std::move(layouts), global_batch_size,
+                                       options);
+        })) {}
 };
 
 } // namespace meshloom::data

@@ -78,11 +78,14 @@ public:
   using reference = const T &;
 
   Position() = default;
-  explicit Position(Iterator<T> from) : from(std::move(from)) { ++*this; }
+  Position(Iterator<T> from, const std::source_location &where)
+      : from(std::move(from)), where(where) {
+    ++*this;
+  }
   const T &operator*() const { return *element; }
   const T *operator->() const { return &*element; }
   Position &operator++() {
-    element = from->next();
+    element = from->next(where);
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -92,6 +95,7 @@ public:
 
 private:
   std::optional<Iterator<T>> from;
+  std::source_location where; ///< the line of the loop
   std::optional<T> element;
 };
 
@@ -139,12 +143,16 @@ public:
   /// An iterator over all elements.
   Iterator<T> iterate() const { return Iterator<T>(open()); }
   /// One that goes on where an iterator was; see Iterator::save.
-  Iterator<T> iterate(std::string_view state) const {
-    return Iterator<T>(open(state));
+  Iterator<T> iterate(std::string_view state,
+                      Where where = Where::current()) const {
+    return meshloom::detail::atLine(where,
+                                    [&] { return Iterator<T>(open(state)); });
   }
 
   /// Begins an iteration.
-  auto begin() const { return detail::Position<T>(iterate()); }
+  auto begin(Where where = Where::current()) const {
+    return detail::Position<T>(iterate(), where);
+  }
   /// Its end.
   auto end() const { return detail::Position<T>(); }
 
@@ -318,10 +326,10 @@ public:
     return detail::batchSizeOf(*source());
   }
   /// All elements.
-  std::vector<T> to_vector() const {
+  std::vector<T> to_vector(Where where = Where::current()) const {
     std::vector<T> elements;
-    for (const T &element : *this)
-      elements.push_back(element);
+    for (auto position = begin(where); position != end(); ++position)
+      elements.push_back(*position);
     return elements;
   }
 };
@@ -339,18 +347,63 @@ template <typename... T> auto structured(const T &...parts) {
 ElementFunction placeOn(std::vector<Layout> layouts);
 } // namespace detail
 
-/// One element; of several arguments a pair or tuple of them.
-template <typename... T> auto from_tensors(const T &...parts) {
-  auto value = detail::structured(parts...);
-  return Dataset<decltype(value)>(
-      detail::fromElements({detail::elementOf(value)}));
+/// One element. Several arguments become a pair or a tuple.
+template <typename X>
+auto from_tensors(
+    const X &x, std::source_location where = std::source_location::current()) {
+  return detail::datasetAt<X>(
+      where, [&] { return detail::fromElements({detail::elementOf(x)}); });
+}
+/// See above.
+template <typename X, typename Y>
+auto from_tensors(
+    const X &x, const Y &y,
+    std::source_location where = std::source_location::current()) {
+  return from_tensors(std::pair(x, y), where);
+}
+/// See above.
+template <typename X, typename Y, typename Z>
+auto from_tensors(
+    const X &x, const Y &y, const Z &z,
+    std::source_location where = std::source_location::current()) {
+  return from_tensors(std::tuple(x, y, z), where);
+}
+/// See above; errors name no line.
+template <typename W, typename X, typename Y, typename Z, typename... Rest>
+  requires(!std::same_as<Z, std::source_location>)
+auto from_tensors(const W &w, const X &x, const Y &y, const Z &z,
+                  const Rest &...rest) {
+  return from_tensors(std::tuple(w, x, y, z, rest...));
 }
 /// One element for each row of the first dim of each tensor: [n, ...] gives n
 /// elements [...]. Several arguments become pairs or tuples. Throws
 /// meshloom::Error if a tensor is a scalar, or if their numbers of rows differ.
-template <typename... T> auto from_tensor_slices(const T &...parts) {
-  auto value = detail::structured(parts...);
-  return Dataset<decltype(value)>(detail::fromSlices(detail::elementOf(value)));
+template <typename X>
+auto from_tensor_slices(
+    const X &x, std::source_location where = std::source_location::current()) {
+  return detail::datasetAt<X>(
+      where, [&] { return detail::fromSlices(detail::elementOf(x)); });
+}
+/// See above.
+template <typename X, typename Y>
+auto from_tensor_slices(
+    const X &x, const Y &y,
+    std::source_location where = std::source_location::current()) {
+  return from_tensor_slices(std::pair(x, y), where);
+}
+/// See above.
+template <typename X, typename Y, typename Z>
+auto from_tensor_slices(
+    const X &x, const Y &y, const Z &z,
+    std::source_location where = std::source_location::current()) {
+  return from_tensor_slices(std::tuple(x, y, z), where);
+}
+/// See above; errors name no line.
+template <typename W, typename X, typename Y, typename Z, typename... Rest>
+  requires(!std::same_as<Z, std::source_location>)
+auto from_tensor_slices(const W &w, const X &x, const Y &y, const Z &z,
+                        const Rest &...rest) {
+  return from_tensor_slices(std::tuple(w, x, y, z, rest...));
 }
 /// The elements of generators: `make` is called for each iteration, and its
 /// result for each element, until that returns none.
@@ -374,8 +427,11 @@ template <typename F> auto from_generator(F make) {
   }));
 }
 /// i64 scalars start, start + step, ... before stop.
-inline Dataset<Tensor> range(int64_t start, int64_t stop, int64_t step = 1) {
-  return Dataset<Tensor>(detail::fromRange(start, stop, step));
+inline Dataset<Tensor>
+range(int64_t start, int64_t stop, int64_t step = 1,
+      std::source_location where = std::source_location::current()) {
+  return detail::datasetAt<Tensor>(
+      where, [&] { return detail::fromRange(start, stop, step); });
 }
 /// i64 scalars 0, 1, ..., stop - 1.
 inline Dataset<Tensor> range(int64_t stop) {

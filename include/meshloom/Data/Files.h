@@ -64,7 +64,8 @@ class TextLineDataset : public Dataset<std::string> {
 public:
   /// Throws meshloom::Error if there is no file; one that cannot be read is an
   /// error when its turn comes.
-  explicit TextLineDataset(FileNames files, const FileOptions &options = {});
+  explicit TextLineDataset(FileNames files, const FileOptions &options = {},
+                           Where where = Where::current());
 };
 
 /// See FixedLengthRecordDataset.
@@ -82,7 +83,8 @@ public:
   /// Throws meshloom::Error if there is no file or a number is not a number of
   /// bytes. A file whose length does not fit is an error when its turn comes.
   FixedLengthRecordDataset(FileNames files, int64_t record_bytes,
-                           const RecordOptions &options = {});
+                           const RecordOptions &options = {},
+                           Where where = Where::current());
 };
 
 /// A column of a CSV file.
@@ -111,28 +113,36 @@ class CsvDataset : public Dataset<std::vector<Tensor>> {
 public:
   /// Throws meshloom::Error if there is no file or no column.
   CsvDataset(FileNames files, std::vector<CsvColumn> columns,
-             const CsvOptions &options = {});
+             const CsvOptions &options = {}, Where where = Where::current());
 };
 /// The fields of one line. Throws meshloom::Error if a quote is not closed, or
 /// if a field goes on behind one.
-std::vector<std::string> parse_csv_line(std::string_view line,
-                                        char delimiter = ',');
+std::vector<std::string>
+parse_csv_line(std::string_view line, char delimiter = ',',
+               std::source_location where = std::source_location::current());
 
 /// The names of the files of a folder that match a pattern of * and ?,
 /// "data/train-*.tfrecord", in alphabetical order. Throws meshloom::Error if
 /// there is none.
-Dataset<std::string> list_files(const std::string &pattern);
+Dataset<std::string>
+list_files(const std::string &pattern,
+           std::source_location where = std::source_location::current());
 
 /// Rows of the array of a .npy file.
-Dataset<Tensor> from_npy(const std::filesystem::path &path);
+Dataset<Tensor>
+from_npy(const std::filesystem::path &path,
+         std::source_location where = std::source_location::current());
 /// Rows of the array of an IDX file, plain or gzip.
-Dataset<Tensor> from_idx(const std::filesystem::path &path);
+Dataset<Tensor>
+from_idx(const std::filesystem::path &path,
+         std::source_location where = std::source_location::current());
 /// The array of an IDX file as a host tensor of the file's type and shape.
 /// Throws meshloom::Error as read_idx does.
 ///
 ///   Tensor images = data::load_idx("train-images-idx3-ubyte.gz");
 ///   // ui8 [60000, 28, 28]
-Tensor load_idx(const std::filesystem::path &path);
+Tensor load_idx(const std::filesystem::path &path,
+                std::source_location where = std::source_location::current());
 
 /// A part of a split: "train[:5000]", "train[80%:]", "test[-10%:]", "train".
 struct SplitSlice {
@@ -147,19 +157,24 @@ struct SplitSlice {
   std::pair<int64_t, int64_t> range(int64_t count) const;
 };
 /// Throws meshloom::Error if the text is not a slice.
-SplitSlice parse_split(std::string_view text);
+SplitSlice
+parse_split(std::string_view text,
+            std::source_location where = std::source_location::current());
 
 /// The elements of a slice such as "[:5000]" or "[-10%:]". Throws
 /// meshloom::Error if the dataset does not know how many elements it has.
 template <typename T>
-Dataset<T> slice(const Dataset<T> &dataset, std::string_view text) {
-  const int64_t count = dataset.cardinality();
-  if (count < 0)
-    Error("[slice] expected a dataset that knows how many elements it "
-          "has: take and skip do for others")
-        .raise();
-  const auto [first, end] = parse_split(text).range(count);
-  return dataset.skip(first).take(end - first);
+Dataset<T> slice(const Dataset<T> &dataset, std::string_view text,
+                 std::source_location where = std::source_location::current()) {
+  return meshloom::detail::atLine(where, [&] {
+    const int64_t count = dataset.cardinality();
+    if (count < 0)
+      Error("[slice] expected a dataset that knows how many elements it "
+            "has: take and skip do for others")
+          .raise();
+    const auto [first, end] = parse_split(text).range(count);
+    return dataset.skip(first).take(end - first);
+  });
 }
 namespace detail {
 std::vector<SplitSlice> parseSplits(std::string_view text);
@@ -170,22 +185,25 @@ std::vector<SplitSlice> parseSplits(std::string_view text);
 /// "train[:80%]+test". Throws meshloom::Error if there is no split of that
 /// name.
 template <typename T>
-Dataset<T> slices(const std::map<std::string, Dataset<T>> &splits,
-                  std::string_view text) {
-  std::optional<Dataset<T>> joined;
-  for (const SplitSlice &part : detail::parseSplits(text)) {
-    auto split = splits.find(part.split);
-    if (split == splits.end()) {
-      std::vector<std::string> names;
-      for (const auto &[name, dataset] : splits)
-        names.push_back(name);
-      detail::failSplit(part.split, names);
+Dataset<T>
+slices(const std::map<std::string, Dataset<T>> &splits, std::string_view text,
+       std::source_location where = std::source_location::current()) {
+  return meshloom::detail::atLine(where, [&] {
+    std::optional<Dataset<T>> joined;
+    for (const SplitSlice &part : detail::parseSplits(text)) {
+      auto split = splits.find(part.split);
+      if (split == splits.end()) {
+        std::vector<std::string> names;
+        for (const auto &[name, dataset] : splits)
+          names.push_back(name);
+        detail::failSplit(part.split, names);
+      }
+      const auto [first, end] = part.range(split->second.cardinality());
+      Dataset<T> taken = split->second.skip(first).take(end - first);
+      joined = joined ? joined->concatenate(taken) : taken;
     }
-    const auto [first, end] = part.range(split->second.cardinality());
-    Dataset<T> taken = split->second.skip(first).take(end - first);
-    joined = joined ? joined->concatenate(taken) : taken;
-  }
-  return *joined;
+    return *joined;
+  });
 }
 
 } // namespace meshloom::data

@@ -5,6 +5,7 @@
 #include "meshloom/Core/DType.h"
 
 #include <filesystem>
+#include <source_location>
 #include <string_view>
 
 namespace meshloom::data {
@@ -29,15 +30,19 @@ struct IdxArray {
 /// - it is shorter or longer than its header says.
 /// Format: http://yann.lecun.com/exdb/mnist (two zero bytes, a type, the
 /// number of dims, the extents and elements big endian).
-IdxArray read_idx(const std::filesystem::path &path);
+IdxArray read_idx(const std::filesystem::path &path,
+                  std::source_location where = std::source_location::current());
 
 /// Reads an array from the bytes of an IDX file; `name` is for messages.
-IdxArray parse_idx(std::string_view bytes, std::string_view name);
+IdxArray
+parse_idx(std::string_view bytes, std::string_view name,
+          std::source_location where = std::source_location::current());
 
 /// Writes an array, uncompressed. Throws meshloom::Error if the type is not one
 /// of those that read_idx takes, if `bytes` has another size than shape and
 /// type say, or if the file cannot be written; nothing half-written is left
 /// under its name.
-void write_idx(const std::filesystem::path &path, const IdxArray &array);
+void write_idx(const std::filesystem::path &path, const IdxArray &array,
+               std::source_location where = std::source_location::current());
 
 } // namespace meshloom::data

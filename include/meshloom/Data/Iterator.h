@@ -45,6 +45,7 @@ std::vector<Tensor> nextInTrace(const Tensor &handle, const Element &like);
 /// one type.
 template <typename T> class Iterator {
 public:
+  using Where = std::source_location; ///< the line of a call, for messages
   /// For Dataset::iterate, which makes them.
   explicit Iterator(std::shared_ptr<detail::Stream> stream)
       : stream(std::move(stream)) {}
@@ -53,24 +54,30 @@ public:
   /// always one: the run fails where the dataset is exhausted. An error that a
   /// function of the pipeline throws is thrown here and names the element; the
   /// next call goes on behind it.
-  std::optional<T> next() const {
-    if (meshloom::detail::isTracing())
-      return inTrace();
-    if (std::optional<detail::Element> element = get().next())
-      return detail::valueOf<T>(*element);
-    return std::nullopt;
+  std::optional<T> next(Where where = Where::current()) const {
+    return meshloom::detail::atLine(where, [&]() -> std::optional<T> {
+      if (meshloom::detail::isTracing())
+        return inTrace();
+      if (std::optional<detail::Element> element = get().next())
+        return detail::valueOf<T>(*element);
+      return std::nullopt;
+    });
   }
   /// The next element. Throws meshloom::Error if there is none.
-  T get_next() const {
-    if (std::optional<T> element = next())
-      return *std::move(element);
-    detail::failExhausted(get());
+  T get_next(Where where = Where::current()) const {
+    return meshloom::detail::atLine(where, [&]() -> T {
+      if (std::optional<T> element = next(where))
+        return *std::move(element);
+      detail::failExhausted(get());
+    });
   }
   /// The element that `next` will give, which stays.
-  std::optional<T> peek() const {
-    if (std::optional<detail::Element> element = get().peek())
-      return detail::valueOf<T>(*element);
-    return std::nullopt;
+  std::optional<T> peek(Where where = Where::current()) const {
+    return meshloom::detail::atLine(where, [&]() -> std::optional<T> {
+      if (std::optional<detail::Element> element = get().peek())
+        return detail::valueOf<T>(*element);
+      return std::nullopt;
+    });
   }
   /// The position, as JSON: how many elements were given, and of which
   /// iteration over the dataset.
@@ -78,7 +85,9 @@ public:
   /// Goes on where an iterator over the same dataset was. Passes over what was
   /// given, without calling the functions of `map` for it where nothing behind
   /// them needs what they give. Throws meshloom::Error if it is not a position.
-  void restore(std::string_view state) const { get().restore(state); }
+  void restore(std::string_view state, Where where = Where::current()) const {
+    meshloom::detail::atLine(where, [&] { get().restore(state); });
+  }
 
   /// For Meshloom's own layers.
   detail::Stream &get() const {

@@ -92,21 +92,45 @@ template <typename Row, typename Whole, typename T> Join batchSkeleton() {
     return std::make_shared<TypedSkeleton<decltype(whole)>>(std::move(whole));
   };
 }
+/// The rows of several tensors at once, whose errors name `where`.
+template <typename... T>
+auto raggedSlices(const std::source_location &where, const T &...parts) {
+  return meshloom::detail::atLine(where, [&] {
+    if constexpr (sizeof...(T) == 1) {
+      return (slicesOf(parts), ...);
+    } else {
+      expectAsManyRows({slicesOf(parts).cardinality()...});
+      return zip(slicesOf(parts)...);
+    }
+  });
+}
 } // namespace detail
 
 /// One element for each row of a ragged tensor, a tensor [length, ...]; of a
 /// sparse one a sparse tensor of one dim less; of tensors as without this
-/// header. Several arguments become pairs or tuples. Throws meshloom::Error if
-/// their numbers of rows differ.
-template <typename... T>
-  requires(detail::RaggedOrSparse<T> || ...)
-auto from_tensor_slices(const T &...parts) {
-  if constexpr (sizeof...(T) == 1) {
-    return (detail::slicesOf(parts), ...);
-  } else {
-    detail::expectAsManyRows({detail::slicesOf(parts).cardinality()...});
-    return zip(detail::slicesOf(parts)...);
-  }
+/// header. Two or three arguments become pairs or tuples. Throws
+/// meshloom::Error if their numbers of rows differ.
+template <detail::RaggedOrSparse X>
+auto from_tensor_slices(
+    const X &x, std::source_location where = std::source_location::current()) {
+  return detail::raggedSlices(where, x);
+}
+/// See above.
+template <typename X, typename Y>
+  requires(detail::RaggedOrSparse<X> || detail::RaggedOrSparse<Y>)
+auto from_tensor_slices(
+    const X &x, const Y &y,
+    std::source_location where = std::source_location::current()) {
+  return detail::raggedSlices(where, x, y);
+}
+/// See above.
+template <typename X, typename Y, typename Z>
+  requires(detail::RaggedOrSparse<X> || detail::RaggedOrSparse<Y> ||
+           detail::RaggedOrSparse<Z>)
+auto from_tensor_slices(
+    const X &x, const Y &y, const Z &z,
+    std::source_location where = std::source_location::current()) {
+  return detail::raggedSlices(where, x, y, z);
 }
 
 /// `size` elements as one batch: a tensor [length, ...], of a pair or tuple the

@@ -22,10 +22,12 @@ uint32_t masked_crc32c(std::string_view bytes);
 ///   writer.close();
 class TFRecordWriter {
 public:
+  using Where = std::source_location; ///< the line of a call, for messages
   /// Makes the file, in place of one that has that name. Throws
   /// meshloom::Error if it cannot be written.
   explicit TFRecordWriter(const std::filesystem::path &path,
-                          Compression compression = Compression::None);
+                          Compression compression = Compression::None,
+                          Where where = Where::current());
   /// Closes it; errors are lost. Call `close` to see them.
   ~TFRecordWriter();
   /// Moves; the old writer is closed.
@@ -35,11 +37,11 @@ public:
 
   /// Appends a record. Throws meshloom::Error if the disk is full, or if the
   /// writer is closed.
-  void write(std::string_view record);
+  void write(std::string_view record, Where where = Where::current());
   /// Hands what was written to the operating system: readers see it.
-  void flush();
+  void flush(Where where = Where::current());
   /// Ends the file. Throws meshloom::Error if not all of it could be written.
-  void close();
+  void close(Where where = Where::current());
 
 private:
   struct State;
@@ -53,7 +55,8 @@ class TFRecordDataset : public Dataset<std::string> {
 public:
   /// Throws meshloom::Error if there is no file; one that cannot be read is an
   /// error when its turn comes.
-  explicit TFRecordDataset(FileNames files, const FileOptions &options = {});
+  explicit TFRecordDataset(FileNames files, const FileOptions &options = {},
+                           Where where = Where::current());
 };
 
 /// One value of a tf.train.Example: strings of bytes, floats or integers.
@@ -65,7 +68,9 @@ using Example = std::map<std::string, Feature>;
 /// The record of an example: a protocol buffer, as tf.train.Example is.
 std::string serialize_example(const Example &example);
 /// The example of a record. Throws meshloom::Error if it is not an example.
-Example parse_example(std::string_view record);
+Example
+parse_example(std::string_view record,
+              std::source_location where = std::source_location::current());
 
 /// How `parse_single_example` reads a feature.
 struct FeatureSpec {
@@ -89,8 +94,8 @@ struct FeatureSpec {
 ///                           record, {{"image", {{28, 28}, DType::UI8}},
 ///                                    {"label", {{}, DType::I64}}});
 ///                     });
-std::map<std::string, Tensor>
-parse_single_example(std::string_view record,
-                     const std::map<std::string, FeatureSpec> &features);
+std::map<std::string, Tensor> parse_single_example(
+    std::string_view record, const std::map<std::string, FeatureSpec> &features,
+    std::source_location where = std::source_location::current());
 
 } // namespace meshloom::data

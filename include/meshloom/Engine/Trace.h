@@ -104,6 +104,9 @@ public:
   /// The op added last, or null.
   Operation *lastOp() const;
   Location location(const std::source_location &where) const;
+  /// The place in the source, "file:line:column", of the op that a value of a
+  /// trace comes from. An argument of a function has none.
+  static std::optional<std::string> sourceOf(const TensorNode &node);
 
   /// A new explicit argument standing for `tensor`. Without a name: arg0, ...
   Tensor addArgument(const Tensor &tensor, std::string name = "");

@@ -30,29 +30,33 @@ std::string serialize_example(const Example &example) {
   return message.SerializeAsString();
 }
 
-Example parse_example(std::string_view record) {
-  proto::Example message;
-  if (record.size() > size_t(std::numeric_limits<int>::max()) ||
-      !message.ParseFromArray(record.data(), int(record.size())))
-    Error(fmt::format(
+Example parse_example(std::string_view record, std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    proto::Example message;
+    if (record.size() > size_t(std::numeric_limits<int>::max()) ||
+        !message.ParseFromArray(record.data(), int(record.size())))
+      Error(
+          fmt::format(
               "[parse_example] a record of {} bytes is not a tf.train.Example",
               record.size()))
-        .raise();
-  Example example;
-  for (auto &[name, feature] : *message.mutable_features()->mutable_feature()) {
-    Feature &to = example[name];
-    if (feature.has_float_list()) {
-      const auto &values = feature.float_list().value();
-      to = std::vector<float>(values.begin(), values.end());
-    } else if (feature.has_int64_list()) {
-      const auto &values = feature.int64_list().value();
-      to = std::vector<int64_t>(values.begin(), values.end());
-    } else {
-      const auto &values = feature.bytes_list().value();
-      to = std::vector<std::string>(values.begin(), values.end());
+          .raise();
+    Example example;
+    for (auto &[name, feature] :
+         *message.mutable_features()->mutable_feature()) {
+      Feature &to = example[name];
+      if (feature.has_float_list()) {
+        const auto &values = feature.float_list().value();
+        to = std::vector<float>(values.begin(), values.end());
+      } else if (feature.has_int64_list()) {
+        const auto &values = feature.int64_list().value();
+        to = std::vector<int64_t>(values.begin(), values.end());
+      } else {
+        const auto &values = feature.bytes_list().value();
+        to = std::vector<std::string>(values.begin(), values.end());
+      }
     }
-  }
-  return example;
+    return example;
+  });
 }
 
 namespace {
@@ -139,12 +143,15 @@ private:
 
 std::map<std::string, Tensor>
 parse_single_example(std::string_view record,
-                     const std::map<std::string, FeatureSpec> &features) {
-  const Example example = parse_example(record);
-  std::map<std::string, Tensor> tensors;
-  for (const auto &[name, spec] : features)
-    tensors[name] = Parser(name, spec).tensor(example);
-  return tensors;
+                     const std::map<std::string, FeatureSpec> &features,
+                     std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    const Example example = parse_example(record);
+    std::map<std::string, Tensor> tensors;
+    for (const auto &[name, spec] : features)
+      tensors[name] = Parser(name, spec).tensor(example);
+    return tensors;
+  });
 }
 
 } // namespace meshloom::data

@@ -3,6 +3,7 @@
 // damaged file must not ask for terabytes.
 #include "meshloom/Data/Idx.h"
 
+#include "meshloom/API/NameScope.h"
 #include "meshloom/Core/Result.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/FileKind.h"
@@ -169,72 +170,84 @@ void swapToHost(std::vector<char> &bytes, size_t width) {
 }
 } // namespace
 
-IdxArray parse_idx(std::string_view bytes, std::string_view name) {
-  std::string unpacked;
-  if (bytes.starts_with("\x1f\x8b")) {
-    unpacked = Inflater(bytes, name).run();
-    bytes = unpacked;
-  }
-  Header header = parseHeader(bytes, name);
-  std::string_view data = bytes.substr(header.size);
-  if (data.size() != header.dataBytes)
-    idxError(name,
-             fmt::format("is {}: its header says {} elements of {} (shape "
-                         "[{}], {} bytes), but {} {} bytes",
-                         data.size() < header.dataBytes ? "truncated"
-                                                        : "mislabelled",
-                         header.dataBytes / byteWidth(header.type),
-                         meshloom::name(header.type),
-                         fmt::join(header.shape, ", "), header.dataBytes,
-                         data.size() < header.dataBytes ? "there are only"
-                                                        : "there are at least",
-                         data.size()))
-        .raise();
-  IdxArray array{header.type, std::move(header.shape),
-                 std::vector<char>(data.begin(), data.end())};
-  swapToHost(array.bytes, byteWidth(array.type));
-  return array;
+IdxArray parse_idx(std::string_view bytes, std::string_view name,
+                   std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    std::string unpacked;
+    if (bytes.starts_with("\x1f\x8b")) {
+      unpacked = Inflater(bytes, name).run();
+      bytes = unpacked;
+    }
+    Header header = parseHeader(bytes, name);
+    std::string_view data = bytes.substr(header.size);
+    if (data.size() != header.dataBytes)
+      idxError(name,
+               fmt::format(
+                   "is {}: its header says {} elements of {} (shape "
+                   "[{}], {} bytes), but {} {} bytes",
+                   data.size() < header.dataBytes ? "truncated" : "mislabelled",
+                   header.dataBytes / byteWidth(header.type),
+                   meshloom::name(header.type), fmt::join(header.shape, ", "),
+                   header.dataBytes,
+                   data.size() < header.dataBytes ? "there are only"
+                                                  : "there are at least",
+                   data.size()))
+          .raise();
+    IdxArray array{header.type, std::move(header.shape),
+                   std::vector<char>(data.begin(), data.end())};
+    swapToHost(array.bytes, byteWidth(array.type));
+    return array;
+  });
 }
 
-IdxArray read_idx(const std::filesystem::path &path) {
-  Result<std::string> bytes = readFile(path.string());
-  if (!bytes)
-    bytes.error().withMessage("[read_idx] " + bytes.error().message()).raise();
-  return parse_idx(*bytes, path.string());
+IdxArray read_idx(const std::filesystem::path &path,
+                  std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    Result<std::string> bytes = readFile(path.string());
+    if (!bytes)
+      bytes.error()
+          .withMessage("[read_idx] " + bytes.error().message())
+          .raise();
+    return parse_idx(*bytes, path.string());
+  });
 }
 
-void write_idx(const std::filesystem::path &path, const IdxArray &array) {
-  auto code = std::find_if(std::begin(typeCodes), std::end(typeCodes),
-                           [&](TypeCode c) { return c.type == array.type; });
-  auto fail = [&](std::string_view why) {
-    return Error(fmt::format("[write_idx] '{}': {}", path.string(), why));
-  };
-  if (code == std::end(typeCodes))
-    fail(fmt::format("IDX has no element type for {}; use ui8, i8, i32, "
-                     "f32 or f64",
-                     meshloom::name(array.type)))
-        .raise();
-  if (array.shape.size() > 255)
-    fail("IDX holds at most 255 dims").raise();
-  std::string file{0, 0, char(code->code), char(array.shape.size())};
-  for (int64_t extent : array.shape) {
-    if (extent < 0 || extent > int64_t(UINT32_MAX))
-      fail(fmt::format("extent {} does not fit IDX's 32 bits", extent)).raise();
-    for (int shift = 24; shift >= 0; shift -= 8)
-      file.push_back(char(extent >> shift));
-  }
-  size_t width = byteWidth(array.type);
-  if (array.bytes.size() != size_t(elementCount(array.shape)) * width)
-    fail(fmt::format("shape [{}] of {} takes {} bytes, but {} are given",
-                     fmt::join(array.shape, ", "), meshloom::name(array.type),
-                     size_t(elementCount(array.shape)) * width,
-                     array.bytes.size()))
-        .raise();
-  std::vector<char> data = array.bytes;
-  swapToHost(data, width);
-  file.append(data.begin(), data.end());
-  if (auto ok = writeFile(path.string(), file); !ok)
-    ok.error().withMessage("[write_idx] " + ok.error().message()).raise();
+void write_idx(const std::filesystem::path &path, const IdxArray &array,
+               std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    auto code = std::find_if(std::begin(typeCodes), std::end(typeCodes),
+                             [&](TypeCode c) { return c.type == array.type; });
+    auto fail = [&](std::string_view why) {
+      return Error(fmt::format("[write_idx] '{}': {}", path.string(), why));
+    };
+    if (code == std::end(typeCodes))
+      fail(fmt::format("IDX has no element type for {}; use ui8, i8, i32, "
+                       "f32 or f64",
+                       meshloom::name(array.type)))
+          .raise();
+    if (array.shape.size() > 255)
+      fail("IDX holds at most 255 dims").raise();
+    std::string file{0, 0, char(code->code), char(array.shape.size())};
+    for (int64_t extent : array.shape) {
+      if (extent < 0 || extent > int64_t(UINT32_MAX))
+        fail(fmt::format("extent {} does not fit IDX's 32 bits", extent))
+            .raise();
+      for (int shift = 24; shift >= 0; shift -= 8)
+        file.push_back(char(extent >> shift));
+    }
+    size_t width = byteWidth(array.type);
+    if (array.bytes.size() != size_t(elementCount(array.shape)) * width)
+      fail(fmt::format("shape [{}] of {} takes {} bytes, but {} are given",
+                       fmt::join(array.shape, ", "), meshloom::name(array.type),
+                       size_t(elementCount(array.shape)) * width,
+                       array.bytes.size()))
+          .raise();
+    std::vector<char> data = array.bytes;
+    swapToHost(data, width);
+    file.append(data.begin(), data.end());
+    if (auto ok = writeFile(path.string(), file); !ok)
+      ok.error().withMessage("[write_idx] " + ok.error().message()).raise();
+  });
 }
 
 } // namespace meshloom::data

@@ -150,13 +150,13 @@ struct TFRecordWriter::State {
 };
 
 TFRecordWriter::TFRecordWriter(const std::filesystem::path &path,
-                               Compression compression)
+                               Compression compression, Where where)
     : state(std::make_unique<State>()) {
   state->path = path.string();
   state->file = gzopen(state->path.c_str(),
                        compression == Compression::Gzip ? "wbe" : "wbTe");
   if (!state->file)
-    state->failure().raise();
+    meshloom::detail::fail("TFRecordWriter", state->failure(), &where);
 }
 TFRecordWriter::~TFRecordWriter() {
   if (state && state->file)
@@ -168,12 +168,13 @@ TFRecordWriter &TFRecordWriter::operator=(TFRecordWriter &&other) noexcept {
   return *this;
 }
 
-void TFRecordWriter::write(std::string_view record) {
+void TFRecordWriter::write(std::string_view record, Where where) {
   if (!state || !state->file)
-    Error("[TFRecordWriter] expected an open writer, got one that was "
-          "closed or moved from",
-          ErrorCode::FAILED_PRECONDITION)
-        .raise();
+    meshloom::detail::fail("TFRecordWriter",
+                           Error("expected an open writer, got one that was "
+                                 "closed or moved from",
+                                 ErrorCode::FAILED_PRECONDITION),
+                           &where);
   std::string framed;
   framed.reserve(headerBytes + record.size() + 4);
   append(framed, uint64_t(record.size()));
@@ -181,27 +182,30 @@ void TFRecordWriter::write(std::string_view record) {
   framed.append(record);
   append(framed, masked_crc32c(record));
   if (gzfwrite(framed.data(), 1, framed.size(), state->file) != framed.size())
-    state->failure().raise();
+    meshloom::detail::fail("TFRecordWriter", state->failure(), &where);
 }
 
-void TFRecordWriter::flush() {
+void TFRecordWriter::flush(Where where) {
   if (state && state->file && gzflush(state->file, Z_SYNC_FLUSH) != Z_OK)
-    state->failure().raise();
+    meshloom::detail::fail("TFRecordWriter", state->failure(), &where);
 }
 
-void TFRecordWriter::close() {
+void TFRecordWriter::close(Where where) {
   if (!state || !state->file)
     return;
   errno = 0;
   if (gzclose(std::exchange(state->file, nullptr)) != Z_OK)
-    state->failure().raise();
+    meshloom::detail::fail("TFRecordWriter", state->failure(), &where);
 }
 
-TFRecordDataset::TFRecordDataset(FileNames files, const FileOptions &options)
-    : Dataset(detail::fromFiles(
-          "TFRecordDataset", files,
-          [compression = options.compression](const std::string &path) {
-            return detail::openRecords(path, compression);
-          })) {}
+TFRecordDataset::TFRecordDataset(FileNames files, const FileOptions &options,
+                                 Where where)
+    : Dataset(meshloom::detail::atLine(where, [&] {
+        return detail::fromFiles(
+            "TFRecordDataset", files,
+            [compression = options.compression](const std::string &path) {
+              return detail::openRecords(path, compression);
+            });
+      })) {}
 
 } // namespace meshloom::data

@@ -437,7 +437,12 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
         std::move(
             createFolderDurably(fs::absolute(folder).parent_path().string()))
             .value_or_throw();
-        fs::create_directory(folder);
+        std::error_code failure;
+        if (fs::create_directory(folder, failure); failure)
+          Error(fmt::format("cannot make the folder '{}': {}", target.string(),
+                            failure.message()),
+                errorCodeOfSystem(failure.value()))
+              .raise();
       }
       return json{{"target", fs::absolute(target)},
                   {"folder", fs::absolute(folder)}};

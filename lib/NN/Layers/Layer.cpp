@@ -270,7 +270,8 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
   if (xs.empty())
     failAt(layer, "expected inputs, got none", where);
   if (!state.isBuilt)
-    buildIn(layer, anyBatch(inputs), meshFor(state, xs));
+    atLine(where,
+           [&] { buildIn(layer, anyBatch(inputs), meshFor(state, xs)); });
   if (std::string why = whyNotTracked(*this, frame.around); !why.empty())
     failAt(layer, why, where);
   checkInputs(layer, inputs, where);
@@ -286,7 +287,9 @@ std::vector<Tensor> Layer::call_many(const std::vector<Tensor> &xs,
       forwarded.mask = masks.front();
     masks.front() = forwarded.mask;
   }
-  std::vector<Tensor> ys = layer.call_many(inComputeType(state, xs), forwarded);
+  std::vector<Tensor> ys = atLine(where, [&] {
+    return layer.call_many(inComputeType(state, xs), forwarded);
+  });
   if (ys.empty() ||
       std::ranges::any_of(ys, [](const Tensor &y) { return !y.defined(); }))
     failAt(layer, "its call returned no tensor: return the result", where);
@@ -409,7 +412,9 @@ void Layer::build_many(const std::vector<TensorSpec> &inputs,
   {
     LayerFrame frame(layer, {});
     NameScope scope(name());
-    buildIn(layer, inputs, meshFor(LayerImpl::State::of(layer), {}));
+    atLine(where, [&] {
+      buildIn(layer, inputs, meshFor(LayerImpl::State::of(layer), {}));
+    });
   }
   // Calling a part with its input builds it.
   if (std::ranges::all_of(allLayers(*this),
@@ -505,12 +510,13 @@ bool LayerImpl::trainable() const {
   return state->trainable;
 }
 
-void LayerImpl::add_loss(const Tensor &loss) {
+void LayerImpl::add_loss(const Tensor &loss, Where where) {
   if (loss.rank() != 0)
-    Error(fmt::format("[{}] layer '{}': expected a scalar loss, got {}: "
-                      "reduce it first",
-                      state->className, state->name, sizesText(loss.shape())))
-        .raise();
+    fail("add_loss",
+         fmt::format("layer '{}': expected a scalar loss, got {}: "
+                     "reduce it first",
+                     state->name, sizesText(loss.shape())),
+         &where);
   state->addLoss(loss);
 }
 

@@ -33,8 +33,9 @@ static Names<MakeLayer> &registeredLayers() {
   return registry;
 }
 
-void register_layer(const std::string &class_name, MakeLayer make) {
-  registeredLayers().add(class_name, std::move(make));
+void register_layer(const std::string &class_name, MakeLayer make,
+                    Where where) {
+  atLine(where, [&] { registeredLayers().add(class_name, std::move(make)); });
 }
 
 nn::Config LayerImpl::get_config() const {
@@ -98,11 +99,13 @@ static Layer layerOf(const nn::Config &config) {
   return layer;
 }
 
-Layer Layer::from_config(const nn::Config &config) {
-  return detail::withDTensorErrors(
-      "[from_config] the config of a layer is not valid: an entry is missing, "
-      "or a number is out of range",
-      [&] { return layerOf(config); });
+Layer Layer::from_config(const nn::Config &config, Where where) {
+  return atLine(where, [&] {
+    return withDTensorErrors("[from_config] the config of a layer is not "
+                             "valid: an entry is missing, "
+                             "or a number is out of range",
+                             [&] { return layerOf(config); });
+  });
 }
 
 } // namespace meshloom

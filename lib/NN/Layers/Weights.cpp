@@ -93,10 +93,10 @@ std::vector<DVariable> bare(const std::vector<NamedVariable> &named) {
 } // namespace
 
 DVariable LayerImpl::add_weight(const std::string &name, const Shape &shape,
-                                const WeightOptions &options) {
+                                const WeightOptions &options, Where where) {
   auto failWith = [&](const std::string &message) {
-    Error(fmt::format("[add_weight] layer '{}': {}", state->name, message))
-        .raise();
+    fail("add_weight", fmt::format("layer '{}': {}", state->name, message),
+         &where);
   };
   if (name.empty() || name.find('/') != std::string::npos)
     failWith(fmt::format("expected a name without '/', got '{}'", name));
@@ -284,7 +284,7 @@ std::vector<Layer> Layer::layers() const {
       layers.push_back(*layer);
   return layers;
 }
-Layer Layer::get_layer(std::string_view name) const {
+Layer Layer::get_layer(std::string_view name, Where where) const {
   std::string names;
   for (const LayerImpl::State::Part &part : LayerImpl::State::of(*this).parts)
     if (auto *layer = std::get_if<Layer>(&part.part)) {
@@ -292,19 +292,21 @@ Layer Layer::get_layer(std::string_view name) const {
         return *layer;
       names += (names.empty() ? "" : ", ") + part.name;
     }
-  Error(fmt::format("[get_layer] '{}' has no layer '{}'; it has {}",
-                    this->name(), name, names.empty() ? "none" : names),
-        ErrorCode::NOT_FOUND)
-      .raise();
+  fail("get_layer",
+       Error(fmt::format("'{}' has no layer '{}'; it has {}", this->name(),
+                         name, names.empty() ? "none" : names),
+             ErrorCode::NOT_FOUND),
+       &where);
 }
-Layer Layer::get_layer(int64_t index) const {
+Layer Layer::get_layer(int64_t index, Where where) const {
   const std::vector<Layer> list = layers();
   const int64_t count = int64_t(list.size());
   if (index < -count || index >= count)
-    Error(fmt::format("[get_layer] expected an index in [{}, {}) of the "
-                      "layers of '{}', got {}",
-                      -count, count, name(), index))
-        .raise();
+    fail("get_layer",
+         fmt::format("expected an index in [{}, {}) of the "
+                     "layers of '{}', got {}",
+                     -count, count, name(), index),
+         &where);
   return list[size_t(index < 0 ? index + count : index)];
 }
 

@@ -55,12 +55,14 @@ static bool isTime(const SaveFrequency &frequency, int64_t batch, int64_t &last,
 
 //===-- ModelCheckpoint ---------------------------------------------------===//
 
-ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions settings)
+ModelCheckpoint::ModelCheckpoint(fs::path path, ModelCheckpointOptions settings,
+                                 Where where)
     : filepath(std::move(path)), options(std::move(settings)),
       monitor(options.monitor, options.mode, 0),
       bestValue(options.initial_value_threshold.value_or(monitor.worst())) {
   if (filepath.empty())
-    Error("[ModelCheckpoint] expected the path of a model, got none").raise();
+    meshloom::detail::fail("ModelCheckpoint",
+                           "expected the path of a model, got none", &where);
 }
 
 void ModelCheckpoint::on_train_begin(Logs &) {
@@ -247,10 +249,12 @@ Checkpoint BackupAndRestore::backup(Position &position,
 }
 
 BackupAndRestore::BackupAndRestore(fs::path backup_dir,
-                                   BackupAndRestoreOptions settings)
+                                   BackupAndRestoreOptions settings,
+                                   Where where)
     : folder(backup_dir / "chief"), options(std::move(settings)) {
   if (backup_dir.empty())
-    Error("[BackupAndRestore] expected a folder, got none").raise();
+    meshloom::detail::fail("BackupAndRestore", "expected a folder, got none",
+                           &where);
 }
 
 void BackupAndRestore::on_train_begin(Logs &) {

@@ -242,6 +242,9 @@ std::optional<meshloom::SourceFault> meshloom::sourceFault(StringRef text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     return SourceFault{1, "the file is UTF-16, as PowerShell's '>' writes it; "
                           "expected UTF-8"};
+  if (!text.starts_with("ML\xefR") && text.contains('\0'))
+    return SourceFault{1, "the file is binary; expected the text of a program, "
+                          "or a portable artifact of StableHLO"};
   Nesting nesting;
   unsigned line = 1;
   bool beginsLine = true; // only spaces so far

@@ -179,9 +179,9 @@ public:
   SymbolicTensor output(Where where = Where::current()) const;
   /// The layer of `layers` with this name. Throws meshloom::Error if there is
   /// none, and lists them.
-  Layer get_layer(std::string_view name) const;
+  Layer get_layer(std::string_view name, Where where = Where::current()) const;
   /// The layer of `layers` with this index; negative ones count from the end.
-  Layer get_layer(int64_t index) const;
+  Layer get_layer(int64_t index, Where where = Where::current()) const;
 
   /// Its weights and those of its layers, and what else they keep (counts of
   /// random numbers). Each comes once. Throws meshloom::Error if it is not
@@ -220,7 +220,8 @@ public:
   nn::Config config() const;
   /// The layer of such a config, not built. Throws meshloom::Error if there is
   /// no such class, naming the closest (see register_layer).
-  static Layer from_config(const nn::Config &config);
+  static Layer from_config(const nn::Config &config,
+                           Where where = Where::current());
 
   /// The implementation. Throws meshloom::Error if the handle is empty.
   LayerImpl &implementation() const;
@@ -283,7 +284,8 @@ protected:
   /// A new weight: called by `build`. Throws meshloom::Error if there is one of
   /// this name already.
   DVariable add_weight(const std::string &name, const Shape &shape,
-                       const WeightOptions &options = {});
+                       const WeightOptions &options = {},
+                       Where where = Where::current());
   /// A variable that is not a weight, such as a count; see Layer::weights. With
   /// ON_READ each replica has its own, and outside of replicas it is that of
   /// the first one.
@@ -291,7 +293,7 @@ protected:
       const std::string &name, const Tensor &initial,
       VariableSynchronization synchronization = VariableSynchronization::AUTO);
   /// Adds a scalar to the losses of this call.
-  void add_loss(const Tensor &loss);
+  void add_loss(const Tensor &loss, Where where = Where::current());
   /// Says that a layer is a part of this one, by a name of its own, or its own
   /// name.
   void track(const std::string &name, const Layer &layer);
@@ -332,14 +334,19 @@ public:
 
 /// Makes Layer::from_config know a class: `make` gets what get_config gave.
 void register_layer(const std::string &class_name,
-                    std::function<Layer(const nn::Config &)> make);
+                    std::function<Layer(const nn::Config &)> make,
+                    Where where = Where::current());
 /// A class whose implementation is made of a Config.
 template <std::derived_from<LayerImpl> Impl>
   requires std::constructible_from<Impl, const nn::Config &>
-void register_layer(const std::string &class_name) {
-  register_layer(class_name, [](const nn::Config &config) {
-    return Layer(std::make_shared<Impl>(config));
-  });
+void register_layer(const std::string &class_name,
+                    Where where = Where::current()) {
+  register_layer(
+      class_name,
+      [](const nn::Config &config) {
+        return Layer(std::make_shared<Impl>(config));
+      },
+      where);
 }
 
 /// The seed of weights and of random layers that are made from now on in this

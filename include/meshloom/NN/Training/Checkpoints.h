@@ -53,7 +53,8 @@ class ModelCheckpoint : public Callback {
 public:
   /// See above.
   explicit ModelCheckpoint(std::filesystem::path filepath,
-                           ModelCheckpointOptions options = {});
+                           ModelCheckpointOptions options = {},
+                           Where where = Where::current());
   void on_train_begin(Logs &logs) override;
   void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_train_batch_end(int64_t batch, Logs &logs) override;
@@ -103,7 +104,8 @@ class BackupAndRestore : public Callback {
 public:
   /// See above.
   explicit BackupAndRestore(std::filesystem::path backup_dir,
-                            BackupAndRestoreOptions options = {});
+                            BackupAndRestoreOptions options = {},
+                            Where where = Where::current());
   void on_train_begin(Logs &logs) override;
   void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_train_batch_end(int64_t batch, Logs &logs) override;

@@ -232,7 +232,8 @@ public:
   template <detail::Arrays X, detail::Arrays Y>
   History fit(const X &x, const Y &y, FitOptions options = {},
               Where where = Where::current()) const {
-    return fit(TrainingData(x, y), std::move(options), where);
+    return fit(detail::atLine(where, [&] { return TrainingData(x, y); }),
+               std::move(options), where);
   }
 
   /// Loss and metrics, by name.
@@ -242,7 +243,8 @@ public:
   template <detail::Arrays X, detail::Arrays Y>
   Logs evaluate(const X &x, const Y &y, EvaluateOptions options = {},
                 Where where = Where::current()) const {
-    return evaluate(TrainingData(x, y), std::move(options), where);
+    return evaluate(detail::atLine(where, [&] { return TrainingData(x, y); }),
+                    std::move(options), where);
   }
 
   /// The model's outputs for all examples, a host tensor; needs no compile.
@@ -259,20 +261,26 @@ public:
   template <detail::Arrays X, detail::Arrays Y>
   Logs train_on_batch(const X &x, const Y &y, OnBatchOptions options = {},
                       Where where = Where::current()) const {
-    return onBatch(true, data::detail::elementOf(std::pair<X, Y>(x, y)),
-                   options, where);
+    return detail::atLine(where, [&] {
+      return onBatch(true, data::detail::elementOf(std::pair<X, Y>(x, y)),
+                     options, where);
+    });
   }
   /// The numbers of one batch.
   template <detail::Arrays X, detail::Arrays Y>
   Logs test_on_batch(const X &x, const Y &y, OnBatchOptions options = {},
                      Where where = Where::current()) const {
-    return onBatch(false, data::detail::elementOf(std::pair<X, Y>(x, y)),
-                   options, where);
+    return detail::atLine(where, [&] {
+      return onBatch(false, data::detail::elementOf(std::pair<X, Y>(x, y)),
+                     options, where);
+    });
   }
   /// The model's outputs for a batch.
   template <detail::Arrays X>
   Tensor predict_on_batch(const X &x, Where where = Where::current()) const {
-    return predictOnBatch(data::detail::elementOf(x), where);
+    return detail::atLine(where, [&] {
+      return predictOnBatch(data::detail::elementOf(x), where);
+    });
   }
 
   /// The one it was compiled with. Throws meshloom::Error if there is none.

@@ -32,11 +32,11 @@ struct SourceFault {
   unsigned line;
   std::string message;
 };
-/// The first one in `text`: letters of two bytes (UTF-16), brackets that nest
-/// deeper than 256 (parsers, verifiers and passes call themselves for each
-/// level, so the stack is what limits it), or deeper than 4096 with what
-/// aliases stand for; an alias that stands for more than 2^24 brackets; or a
-/// result number (`%0#7`) beyond 2^20, for which MLIR 19's parser would make
-/// room before it looks whether the op has so many.
+/// The first one in `text`: letters of two bytes (UTF-16), a byte of 0 outside
+/// of MLIR's bytecode, brackets that nest deeper than 256 (parsers, verifiers
+/// and passes call themselves for each level, so the stack is what limits it),
+/// or deeper than 4096 with what aliases stand for; an alias that stands for
+/// more than 2^24 brackets; or a result number (`%0#7`) beyond 2^20, for which
+/// MLIR 19's parser would make room before it looks whether the op has so many.
 std::optional<SourceFault> sourceFault(llvm::StringRef text);
 } // namespace meshloom
