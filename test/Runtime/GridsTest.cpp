@@ -35,7 +35,7 @@ TEST(GridsTest, ConvolutionsAreNotCutIntoFewFeatures) {
 }
 
 // Windows of 1,000 rows are not cut along them: each part would read all rows
-// before it again. Those of 15 are, where enough rows follow each other.
+// before it again. Windows of 15 rows are cut into enough rows each.
 TEST(GridsTest, LargeWindowsAreNotCutIntoFewRows) {
   auto workOf = [](int64_t window) {
     Mesh mesh = makeMesh({{"x", 1}});

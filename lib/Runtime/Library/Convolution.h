@@ -17,8 +17,8 @@ struct ConvolutionDim {
   int64_t in = 1, kernel = 1, out = 1;
   int64_t stride = 1, low = 0, lhsDilation = 1, rhsDilation = 1;
   bool reversed = false; ///< kernel element k is at kernel - 1 - k in memory
-  /// The op's kernel is larger than its result: a gradient of a kernel. Of the
-  /// boxes, that would say how the op is cut.
+  /// The kernel of the whole op is larger than its result: the op is the
+  /// gradient of a kernel. A box may have few results for how the op is cut.
   bool hasLargeKernel = false;
   int64_t lhsStep = 0, rhsStep = 0, outStep = 0;
 };

@@ -116,7 +116,8 @@ public:
       loop.isRhs = rhs.dependsOn(l);
       loop.isOut = out.dependsOn(l);
       loop.isFeature = loop.isOut && loop.isRhs;
-      // What windows cover is no loop of the multiplications.
+      // Places of lhs are not counted beside those of the kernel and the
+      // result.
       loop.isInput = step.loops[l].held && loop.isLhs;
       if (step.loops[l].held && loop.isRhs)
         window = std::max(window, work.extents[l]);

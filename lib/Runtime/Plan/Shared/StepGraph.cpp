@@ -149,7 +149,7 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
     constexpr int64_t small = 16;
     return graph.buffers[access.buffer].bytesPerCopy() > largest / small;
   };
-  enum Quality : uint8_t { Good, FewChunks, ShortRows };
+  enum Quality : uint8_t { Good, FewChunks, ShortPieces, ShortRows };
   auto isInnermost = [&](unsigned l) {
     return std::ranges::any_of(work.accesses, [&](const Access &access) {
       return ((access.writes && isLarge(access)) || isProduct) &&
@@ -169,12 +169,20 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
                       piece);
     return most;
   };
-  auto quality = [&](unsigned l) {
+  auto widthOf = [&](unsigned l) {
     if (isInnermost(l) && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
-    return std::min(work.extents[l], mostPieces(l)) < chunks || isAnew(l)
-               ? FewChunks
-               : Good;
+    if (work.extents[l] < chunks || isAnew(l))
+      return FewChunks;
+    return mostPieces(l) < chunks ? ShortPieces : Good;
+  };
+  // Beside a good loop, one that reads short pieces is as good for what shares
+  // a phase with others; else few chunks are better.
+  const bool anyGood = std::ranges::any_of(
+      work.candidates, [&](unsigned l) { return widthOf(l) == Good; });
+  auto quality = [&](unsigned l) {
+    const Quality width = widthOf(l);
+    return width == ShortPieces && anyGood ? Good : width;
   };
   // A chunk that has a part of each page waits for memory: the processor reads
   // ahead inside of pages.
@@ -183,7 +191,8 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
     return isInnermost(l) && work.extents[l] < pageElements * chunks;
   };
   auto rank = [&](unsigned l) {
-    return std::tuple(quality(l), hasPartsOfPages(l), loops[l].axes.empty(), l);
+    return std::tuple(quality(l), mostPieces(l) < chunks, hasPartsOfPages(l),
+                      loops[l].axes.empty(), l);
   };
   std::sort(work.candidates.begin(), work.candidates.end(),
             [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
