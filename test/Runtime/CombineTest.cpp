@@ -77,6 +77,22 @@ TEST(CombineTest, HalvesComplexNumbersAndWideIntegers) {
   EXPECT_EQ(least, INT16_MIN);
 }
 
+TEST(CombineTest, EveryF16IsWidenedAndNarrowed) {
+  for (uint32_t i = 0; i < 1 << 16; ++i) {
+    const auto bits = uint16_t(i);
+    const auto expected = float(std::bit_cast<_Float16>(bits));
+    const float wide = F16::widen(bits);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(wide)) << i;
+      EXPECT_TRUE(std::isnan(F16::widen(F16::narrow(wide)))) << i;
+      continue;
+    }
+    EXPECT_EQ(std::bit_cast<uint32_t>(wide), std::bit_cast<uint32_t>(expected))
+        << i;
+    EXPECT_EQ(F16::narrow(wide), bits);
+  }
+}
+
 TEST(CombineTest, EveryCountOfSources) {
   for (size_t count = 1; count < 12; ++count) {
     std::vector<std::vector<float>> addends;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace meshloom {
@@ -21,11 +22,33 @@ struct BF16 {
 };
 
 struct F16 {
+  /// Without branches, so that loops over f16 are vectors on every CPU.
   static float widen(uint16_t bits) {
-    return float(std::bit_cast<_Float16>(bits));
+    const uint32_t magnitude = bits & 0x7fff;
+    // The exponent of f32 is 112 more, that of infinities and nan twice 112.
+    const uint32_t bias = magnitude < 0x7c00 ? 112u << 23 : 224u << 23;
+    const float denormal = float(int32_t(magnitude)) * 0x1p-24f;
+    const uint32_t value = magnitude < 0x400 ? std::bit_cast<uint32_t>(denormal)
+                                             : (magnitude << 13) + bias;
+    return std::bit_cast<float>(value | uint32_t(bits & 0x8000) << 16);
   }
   static uint16_t narrow(float value) {
-    return std::bit_cast<uint16_t>(_Float16(value));
+    const uint32_t bits = std::bit_cast<uint32_t>(value);
+    const uint16_t sign = uint16_t(bits >> 16 & 0x8000);
+    const float magnitude = std::fabs(value);
+    if (std::isnan(value))
+      return uint16_t(sign | 0x7E00);
+    if (magnitude >= 65520.f)
+      return uint16_t(sign | 0x7C00);
+    // Adding 2^13 ulps of the f32 value's f16 grid rounds to that grid.
+    if (magnitude < 0x1p-14f) {
+      const float shifted = magnitude + 0.5f;
+      return uint16_t(sign |
+                      uint16_t(std::bit_cast<uint32_t>(shifted) & 0x7FF));
+    }
+    const uint32_t absolute = bits & 0x7FFFFFFF;
+    const uint32_t rounded = absolute + 0xFFF + (absolute >> 13 & 1);
+    return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
   }
 };
 

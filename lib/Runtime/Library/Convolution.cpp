@@ -3,8 +3,8 @@
 // and types that are computed in a wider type.
 #include "Convolution.h"
 
-#include "FloatBits.h"
 #include "ThreadScratch.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include <algorithm>
 #include <complex>
@@ -248,13 +248,13 @@ Status library::convolve(const Convolution &convolution, DType type,
       return Success();
     return runProducts<float>(c, type, lhs, rhs, out);
   case DType::BF16:
-    return convolveWide<BFloat16>(c, static_cast<const uint16_t *>(lhs),
-                                  static_cast<const uint16_t *>(rhs),
-                                  static_cast<uint16_t *>(out));
+    return convolveWide<BF16>(c, static_cast<const uint16_t *>(lhs),
+                              static_cast<const uint16_t *>(rhs),
+                              static_cast<uint16_t *>(out));
   case DType::F16:
-    return convolveWide<Float16>(c, static_cast<const uint16_t *>(lhs),
-                                 static_cast<const uint16_t *>(rhs),
-                                 static_cast<uint16_t *>(out));
+    return convolveWide<F16>(c, static_cast<const uint16_t *>(lhs),
+                             static_cast<const uint16_t *>(rhs),
+                             static_cast<uint16_t *>(out));
   case DType::F64:
     return runProducts<double>(c, type, lhs, rhs, out);
   case DType::C64:

@@ -3,7 +3,7 @@
 // checks.
 #include "meshloom/Runtime/DebugPrint.h"
 
-#include "FloatBits.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include <complex>
 #include <cstdio>
@@ -33,9 +33,9 @@ std::string textOf(DType type, const char *element) {
   case DType::F64:
     return fmt::format("{:.6g}", read<double>(element));
   case DType::BF16:
-    return fmt::format("{:.6g}", BFloat16::widen(read<uint16_t>(element)));
+    return fmt::format("{:.6g}", BF16::widen(read<uint16_t>(element)));
   case DType::F16:
-    return fmt::format("{:.6g}", Float16::widen(read<uint16_t>(element)));
+    return fmt::format("{:.6g}", F16::widen(read<uint16_t>(element)));
   case DType::C64:
     return complex(read<std::complex<float>>(element));
   case DType::C128:

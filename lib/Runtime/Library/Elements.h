@@ -2,9 +2,9 @@
 // Element types as C++ types: what they accumulate in, and how they combine.
 #pragma once
 
-#include "FloatBits.h"
 #include "meshloom/Core/DType.h"
 #include "meshloom/Core/Layout.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include <complex>
 #include <limits>
@@ -32,13 +32,13 @@ template <typename T> struct Numbers {
 };
 template <> struct Numbers<BF16Element> {
   using Sum = float;
-  static Sum load(BF16Element value) { return BFloat16::widen(value.bits); }
-  static BF16Element store(Sum value) { return {BFloat16::narrow(value)}; }
+  static Sum load(BF16Element value) { return BF16::widen(value.bits); }
+  static BF16Element store(Sum value) { return {BF16::narrow(value)}; }
 };
 template <> struct Numbers<F16Element> {
   using Sum = float;
-  static Sum load(F16Element value) { return Float16::widen(value.bits); }
-  static F16Element store(Sum value) { return {Float16::narrow(value)}; }
+  static Sum load(F16Element value) { return F16::widen(value.bits); }
+  static F16Element store(Sum value) { return {F16::narrow(value)}; }
 };
 template <> struct Numbers<BoolElement> {
   using Sum = uint8_t;

@@ -4,11 +4,11 @@
 // meet in the order of the list, in blocks that their number alone decides.
 #include "FixedProduct.h"
 
-#include "FloatBits.h"
 #include "PairwiseSums.h"
 #include "PanelProduct.h"
 #include "ThreadScratch.h"
 #include "meshloom/Core/ThreadLocal.h"
+#include "meshloom/Runtime/HalfFloats.h"
 
 #include <algorithm>
 
@@ -26,11 +26,11 @@ template <typename T> struct Whole {
   static T widen(T value) { return value; }
   static T narrow(T value) { return value; }
 };
-struct Brain : BFloat16 {
+struct Brain : BF16 {
   using Type = uint16_t;
   using Sum = float;
 };
-struct Half : Float16 {
+struct Half : F16 {
   using Type = uint16_t;
   using Sum = float;
 };

@@ -99,23 +99,33 @@ Scalar log1p(Scalar x) {
   return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
 }
 
+/// With y = 2 |x| = n ln 2 + r and e^r = 1 + r + p r^2, tanh |x| is
+/// 1 - 2 / (e^y + 1). Below 0.58, where n is 0 and p = 1/2 + q r, it is
+/// |x| + |x| y^2 (2 q - p) / (e^y + 1). The coefficients of q are those whose
+/// largest effect on tanh is least. ln 2 is one number: its error matters where
+/// e^y is large, but 2 / (e^y + 1) is small there.
 Scalar tanh(Scalar x) {
-  // x + x z p / q below 5/8, else 1 - 2 / (e^2x + 1): one division for both.
-  Scalar z = x * x;
-  Scalar p =
-      polynomial(z, {-9.64399179425052238628e-1, -9.92877231001918586564e1,
-                     -1.61468768441708447952e3});
-  Scalar q =
-      polynomial(z, {1.0, 1.12811678491632931402e2, 2.23548839060100448583e3,
-                     4.84406305325125486048e3});
   Scalar size = x.abs();
   // nan is not below, and stays in the exponential.
-  Scalar isNear = size.less(x.f(0.625));
+  Scalar isNear = size.less(x.f(0.58));
   Scalar limited = x.f(20).less(size).select(x.f(20), size);
-  Scalar quotient = isNear.select(z * p, x.f(-2)) /
-                    isNear.select(q, moderateExp(limited + limited) + 1.0);
-  Scalar value = isNear.select(size + size * quotient, x.f(1) + quotient);
-  return value.withSignOf(x);
+  Scalar y = limited + limited, magic = x.f(0x1.8p52);
+  Scalar shifted = isNear.select(magic, y * 1.4426950408889634073599 + magic);
+  Scalar r = y - (shifted - magic) * 0.69314718055994530942;
+  // The odd and the even powers of q, in two chains that run at once.
+  Scalar z = r * r;
+  Scalar even = polynomial(z, {2.3512404397658577e-10, 2.5223633100531224e-8,
+                               2.7557188463299216e-6, 0.00019841269450726523,
+                               0.0083333333337651909, 0.16666666666665708});
+  Scalar odd = polynomial(z, {1.9220753537787805e-9, 2.7550190990446383e-7,
+                              2.4801608355629258e-5, 0.001388888887482917,
+                              0.041666666666688473});
+  Scalar q = odd * r + even, p = q * r + 0.5;
+  Scalar power = widePowerOf2(shifted.bits() - magic.bits());
+  Scalar quotient = isNear.select(z * (q * 2.0 - p), x.f(-2)) /
+                    (power * (p * z + r) + (power + 1.0));
+  Scalar scale = isNear.select(size, x.f(1));
+  return (scale * quotient + scale).withSignOf(x);
 }
 
 Scalar erf(Scalar x) {
