@@ -11,6 +11,8 @@ using namespace meshloom::library;
 
 namespace {
 // The loops, compiled for the CPU at hand.
+// NOLINTBEGIN(bugprone-macro-parentheses,bugprone-signed-char-misuse): names
+// take none, and bytes have signs.
 #define MESHLOOM_WIDEN(From, To)                                               \
   MESHLOOM_CLONES void widen(const From *from, To *to, int64_t count) {        \
     for (int64_t i = 0; i < count; ++i)                                        \
@@ -21,6 +23,7 @@ MESHLOOM_WIDEN(uint8_t, int32_t)
 MESHLOOM_WIDEN(int8_t, float)
 MESHLOOM_WIDEN(uint8_t, float)
 #undef MESHLOOM_WIDEN
+// NOLINTEND(bugprone-macro-parentheses,bugprone-signed-char-misuse)
 
 template <typename From, typename To>
 void widenRun(const char *from, char *to, int64_t count) {
