@@ -134,7 +134,7 @@ TEST(LibraryTest, MalformedCallsDoNotLoad) {
   std::get<KernelStep>(unknown.steps[0]).library = "divine";
   fails(unknown, "this build has no library function 'divine'");
   for (const char *name :
-       {"scatter", "sort", "top_k", "generic_reduce", "cholesky", "fft",
+       {"scatter", "sort", "top_k", "generic_reduce", "cholesky", "copy", "fft",
         "triangular_solve", "geqrf", "householder_product", "dynamic_slice",
         "dynamic_update_slice"}) {
     Program other = lookup({{"some", 3}, {"other", List{1, 4}}});
@@ -269,6 +269,52 @@ TEST(LibraryTest, MaximumOfNanAndInfinities) {
     EXPECT_TRUE(std::isnan(found[0]));
     EXPECT_EQ(found[1], reduced == 8 ? infinity : 1);
     EXPECT_EQ(found[2], 1);
+  }
+}
+
+/// result = the rows of the bytes `from`, which are cut over x, three times
+/// side by side, with those of `last` in place of the third one.
+Program copies() {
+  Mesh mesh = makeMesh({{"x", 2}});
+  Layout rows = *Layout::get(mesh, {{0}, {}});
+  ProgramBuilder b(mesh);
+  unsigned from = b.argument({4, 5}, rows, DType::UI8),
+           last = b.argument({4, 5}, rows), tiled = b.buffer({4, 15}, rows),
+           to = b.buffer({4, 15}, rows);
+  const Loop row{4, false, {0}}, column{5, false, {}};
+  b.program.steps.push_back(
+      call("copy", {row, Loop{3, false, {}}, column}, {{from, byLoops({0, 2})}},
+           {{tiled, {{0, {{0, 1}}}, {0, {{1, 5}, {2, 1}}}}}}, {}));
+  const std::vector<DimAccess> third = {{0, {{0, 1}}}, {10, {{1, 1}}}};
+  b.program.steps.push_back(call("copy", {row, column},
+                                 {{last, byLoops({0, 1})}, {tiled, third}},
+                                 {{to, third}}, {}));
+  std::get<KernelStep>(b.program.steps.back()).inPlace = {1};
+  b.result(to);
+  return b.program;
+}
+
+// Runs go to where they belong, bytes become floats, and what is written over
+// keeps its other elements.
+TEST(LibraryTest, CopiesOfRuns) {
+  std::vector<char> bytes(20);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = char(uint8_t(236 + i));
+  for (CPUOptions options : allClients(2)) {
+    auto client = makeClient(options);
+    Program program = copies();
+    ASSERT_TRUE(program.verify()) << program.verify().error().message();
+    auto from = Array::fromHost(
+        client, {DType::UI8, {4, 5}, program.buffers[0].layout}, bytes);
+    ASSERT_TRUE(from) << from.error().message();
+    auto results =
+        runProgram(client, program,
+                   {*from, fromFloats(client, {4, 5}, program.buffers[1].layout,
+                                      std::vector<float>(20))});
+    ASSERT_EQ(results.size(), 1u);
+    const std::vector<float> found = floats(results[0].toHost());
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], i % 15 < 10 ? float(236 + i / 15 * 5 + i % 5) : 0);
   }
 }
 

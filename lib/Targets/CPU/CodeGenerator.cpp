@@ -172,8 +172,9 @@ makeTargetMachine(CodegenMode mode) {
 /// default pipeline makes the same vector loops in twice the time: the IR comes
 /// without what most of its passes look for. Behind the vectoriser, which
 /// interleaves what gains from it, loops are unrolled only around tiles; the
-/// levels of PairwiseSums run once or twice. The back end takes loops that have
-/// an entry of their own (loop-simplify).
+/// levels of PairwiseSums run once or twice. Only iterations that are written
+/// out are straight code of which slp-vectorizer makes vectors. The back end
+/// takes loops that have an entry of their own (loop-simplify).
 ///
 /// A loop that is compiled whole has values on the stack that are to be in
 /// registers, and inner loops of known extents: vectors are made of them before
@@ -191,8 +192,9 @@ static std::string loopPipeline(LoopKind kind) {
   return std::string("early-cse,simplifycfg,"
                      "loop-mssa(loop-rotate,licm),"
                      "loop(loop-idiom,indvars,loop-unroll-full),"
-                     "loop-vectorize,slp-vectorizer,"
-                     "instcombine<no-verify-fixpoint>,early-cse,") +
+                     "loop-vectorize,") +
+         (kind == LoopKind::Plain ? "" : "slp-vectorizer,") +
+         "instcombine<no-verify-fixpoint>,early-cse," +
          (kind == LoopKind::Tiled ? "loop-unroll<O2>," : "") +
          "sroa,loop-mssa(licm),simplifycfg,loop-simplify";
 }

@@ -13,6 +13,9 @@ using llvm::RecurKind;
 
 /// Instructions of a body that is written out only once.
 static constexpr size_t longVectorBody = 32;
+/// Instructions of a body that fills the processor's window alone: a second
+/// copy beside it gains nothing.
+static constexpr size_t hugeVectorBody = 256;
 /// Instructions of all copies of a short body in one iteration.
 static constexpr size_t unrolledBody = 24;
 static constexpr unsigned mostCopies = 4;
@@ -200,6 +203,8 @@ bool VectorLoop::isLong() const {
 }
 
 bool VectorLoop::gainsFromOneCopy() const {
+  if (instructions.size() >= hugeVectorBody)
+    return true;
   auto isNarrow = [](llvm::Instruction *access) {
     return llvm::getLoadStoreType(access)->getScalarSizeInBits() < 32;
   };

@@ -29,7 +29,7 @@ KernelPolicy policy() {
   };
   // A loop that one thread of the host runs fast is slow on one of a GPU.
   policy.wholeLoops = false;
-  policy.callsReductions = false;
+  policy.callsPlainKernels = false;
   // A host node would take the whole arrays to the host and back.
   policy.picksElements = true;
   policy.callsSolver = true;

@@ -15,7 +15,7 @@
 #include "NumberGathers.h"
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
-#include "ReductionCalls.h"
+#include "PlainKernels.h"
 #include "RowCalls.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
@@ -501,9 +501,9 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       overwriteDeadInputs(*block);
     }
     // Code of loops that are compiled whole calls no library.
-    if (policy.callsReductions)
+    if (policy.callsPlainKernels)
       for (Block *block : runBlocks(func))
-        callReductions(*block);
+        callPlainKernels(*block);
   }
 
   KernelPolicy policy;

@@ -110,8 +110,12 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
       order.vectorIsReduction
           ? order.reduction.size() == 1
           : order.parallel.size() > 1 && !kernel.hasReductionLoops();
-  if (isOneLoop && order.tiled < 0 && length > 1 && length <= mostWrittenOut &&
-      length * ops <= mostOps && !areOneLoop(kernel, order)) {
+  // Terms that are looked up do not lie side by side.
+  const bool looksUp = order.vectorIsReduction &&
+                       !kernel.getBlock()->getOps<spmd::LoadOp>().empty();
+  if (isOneLoop && !looksUp && order.tiled < 0 && length > 1 &&
+      length <= mostWrittenOut && length * ops <= mostOps &&
+      !areOneLoop(kernel, order)) {
     order.writtenOut = length;
     const unsigned around = loopAround(order);
     const bool takesWhole = length * flopsOf(kernel) <= mostOps;

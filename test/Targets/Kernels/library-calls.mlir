@@ -154,3 +154,15 @@ func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, 
   %4 = dtensor.reduce sum %3 dims [1] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #long>
   return %0, %1, %2, %4 : tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>
 }
+
+// A copy of many elements, run by run, needs no code either: a concatenate has
+// one for each part. A transpose, whose elements go one by one, is a kernel.
+// CHECK-LABEL: func.func @copies
+// CHECK: spmd.library_call "copy" loops [{{.*}}] ins (%arg0 at
+// CHECK: spmd.library_call "copy" loops [{{.*}}] ins (%arg1 at {{.*}} in_place [1]
+// CHECK: spmd.kernel {{.*}}ops = "transpose"
+func.func @copies(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>) -> (tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>, tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>) {
+  %0 = dtensor.concatenate %x, %y dim 1 : (tensor<256x256xf32, #x>, tensor<256x256xf32, #x>) -> tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>
+  %1 = dtensor.transpose %x dims [1, 0] : (tensor<256x256xf32, #x>) -> tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
+  return %0, %1 : tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>, tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
+}

@@ -31,9 +31,9 @@ struct KernelPolicy {
   /// Says whether kernels compute all gathers, and slices and updates at
   /// run-time indices, element by element; else the library copies pieces.
   bool picksElements = false;
-  /// Says whether the library computes sums, maxima and minima that no kernel
-  /// computes together with something else.
-  bool callsReductions = true;
+  /// Says whether the library computes sums, maxima, minima and copies that no
+  /// kernel computes together with something else.
+  bool callsPlainKernels = true;
   /// Says whether a solver for the device computes decompositions.
   bool callsSolver = false;
   /// Says whether a loop that touches little data in a turn becomes one step,

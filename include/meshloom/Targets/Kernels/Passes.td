@@ -27,7 +27,8 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
     * A sum, maximum or minimum of many f32, f64, bf16 or i32 numbers in rows of at
       least 64 (256 where their numbers are of different results), which no kernel
       computes together with something else, is a call of the library function
-      `reduce`.
+      `reduce`; a copy of thousands of elements, 256 or more of which follow one
+      another, is one of `copy`, which also widens bytes to i32 and f32.
     * Other dots are a kernel each; a concatenate is a kernel for each part.
     * An output takes the memory of an input of its type that it reads at the
       same index and that nothing needs afterwards; of an argument only where

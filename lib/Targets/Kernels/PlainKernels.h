@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels that only reduce become library calls.
+// Kernels that only reduce or copy become library calls, which need no code.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
@@ -9,7 +9,8 @@
 namespace meshloom {
 
 /// Replaces kernels that compute nothing but a sum, a maximum or a minimum of
-/// many elements by calls of the library function "reduce", which need no code.
-void callReductions(Block &block);
+/// many elements by calls of the library function "reduce", and those that only
+/// copy many elements, run by run, by calls of "copy".
+void callPlainKernels(Block &block);
 
 } // namespace meshloom

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PlainKernels.h"
+
+#include "meshloom/ControlFlow/Determinism.h"
+#include "meshloom/Dialect/SPMD/SPMD.h"
+#include "meshloom/Targets/Kernels/KernelAccess.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace meshloom;
+using spmd::KernelOp;
+using spmd::LibraryCallOp;
+using spmd::Reducer;
+namespace arith = mlir::arith;
+
+/// Returns the library's name of a reducer that it has, or an empty one.
+static StringRef nameOf(Reducer reducer) {
+  switch (reducer) {
+  case Reducer::Sum:
+    return "sum";
+  case Reducer::Max:
+    return "max";
+  case Reducer::Min:
+    return "min";
+  default:
+    return "";
+  }
+}
+
+/// Returns whether the body yields the input's element, at most widened.
+static bool yieldsInput(KernelOp kernel) {
+  Block *body = kernel.getBlock();
+  Value yielded = body->getTerminator()->getOperand(0);
+  if (auto widened = yielded.getDefiningOp<arith::ExtFOp>())
+    yielded = widened.getIn();
+  return yielded == body->getArgument(0);
+}
+
+/// Returns whether the operand's rows are long enough for vectors, and there
+/// are so many elements that a call takes little time beside them. The inner
+/// dims are one row where all of them are reduced, or none of them is: short
+/// rows of the second kind are read faster by a kernel, one after another.
+static bool isLong(KernelOp kernel) {
+  constexpr int64_t shortRun = 64, shortRow = 256, fewElements = 1 << 15;
+  const mlir::AffineMap access = kernel.getInputAccess(0);
+  std::optional<bool> isReduced;
+  int64_t row = 1;
+  for (auto expr : llvm::reverse(access.getResults())) {
+    const unsigned loop = cast<mlir::AffineDimExpr>(expr).getPosition();
+    const int64_t extent = kernel.getExtents()[loop];
+    if (extent == 1)
+      continue;
+    if (isReduced.value_or(kernel.getReductions()[loop]) !=
+        kernel.getReductions()[loop])
+      break;
+    isReduced = kernel.getReductions()[loop];
+    row *= extent;
+  }
+  return row >= (isReduced.value_or(true) ? shortRun : shortRow) &&
+         kernel.getNumIterations() >= fewElements;
+}
+
+static bool isLibraryReduction(KernelOp kernel) {
+  if (kernel.getInputs().size() != 1 || kernel.getNumResults() != 1 ||
+      kernel.getHeld() || kernel.getRanges() || isDeterministic(kernel) ||
+      nameOf(kernel.getReducer(0)).empty() || !yieldsInput(kernel))
+    return false;
+  const Type element = dtensor::elementTypeOf(kernel.getInputs()[0].getType());
+  const bool hasLoops = element.isF32() || element.isF64() ||
+                        element.isBF16() || element.isSignlessInteger(32);
+  return hasLoops &&
+         element == dtensor::elementTypeOf(kernel.getResult(0).getType()) &&
+         kernel.getInputAccess(0).isPermutation() &&
+         kernel.getOutputAccess(0).isProjectedPermutation() && isLong(kernel);
+}
+
+/// Returns whether `op` makes an i32 or f32 of bytes of the type `from`.
+static bool widensBytes(Operation *op, Type from) {
+  const bool isSigned = isa_and_nonnull<arith::ExtSIOp, arith::SIToFPOp>(op),
+             isUnsigned = isa_and_nonnull<arith::ExtUIOp, arith::UIToFPOp>(op);
+  return (isSigned && from.isSignlessInteger(8)) ||
+         (isUnsigned && from.isUnsignedInteger(8));
+}
+
+/// Returns whether the body yields the first input's element, at most widened,
+/// and reads no other one: the second input, if any, is what the result is
+/// written over.
+static bool onlyCopies(KernelOp kernel) {
+  Block *body = kernel.getBlock();
+  const bool overwrites = kernel.getInputs().size() == 2 &&
+                          kernel.getInPlace() == ArrayRef<int32_t>{1} &&
+                          body->getArgument(1).use_empty();
+  if (kernel.getNumResults() != 1 || kernel.hasReductionLoops() ||
+      (kernel.getInputs().size() != 1 && !overwrites))
+    return false;
+  const Type from = dtensor::elementTypeOf(kernel.getInputs()[0].getType()),
+             to = dtensor::elementTypeOf(kernel.getResult(0).getType());
+  Value yielded = body->getTerminator()->getOperand(0);
+  Operation *op = yielded.getDefiningOp();
+  if (widensBytes(op, from) && (to.isSignlessInteger(32) || to.isF32()))
+    return op->getOperand(0) == body->getArgument(0);
+  return yielded == body->getArgument(0) && from == to;
+}
+
+/// Returns whether an operand is read or written from its end, which library
+/// calls do not do.
+static bool runsBackwards(KernelOp kernel) {
+  return llvm::any_of(
+      kernel.getAccesses().getAsValueRange<mlir::AffineMapAttr>(),
+      [&](mlir::AffineMap access) {
+        return llvm::any_of(access.getResults(), [&](mlir::AffineExpr expr) {
+          return llvm::any_of(
+              llvm::seq<unsigned>(kernel.getNumLoops()),
+              [&](unsigned loop) { return coefficientOf(expr, loop) < 0; });
+        });
+      });
+}
+
+/// Returns whether many elements go in runs that take longer than their calls
+/// of memcpy.
+static bool isLibraryCopy(KernelOp kernel) {
+  constexpr int64_t shortRun = 256, fewElements = 1 << 12;
+  if (kernel.getHeld() || kernel.getRanges() ||
+      kernel.getNumIterations() < fewElements || !onlyCopies(kernel) ||
+      runsBackwards(kernel))
+    return false;
+  auto isAlong = [](const StaticStride &stride) {
+    return stride.isStatic && stride.value == 1;
+  };
+  const auto from = staticStrides(kernel, 0),
+             to = staticStrides(kernel, kernel.getInputs().size());
+  return llvm::any_of(llvm::seq<unsigned>(kernel.getNumLoops()),
+                      [&](unsigned loop) {
+                        return isAlong(from[loop]) && isAlong(to[loop]) &&
+                               kernel.getExtents()[loop] >= shortRun;
+                      });
+}
+
+/// Replaces the kernel by a call of the library's `function`.
+static void replaceByCall(KernelOp kernel, StringRef function, int64_t flops,
+                          mlir::DictionaryAttr options) {
+  OpBuilder b(kernel);
+  const SmallVector<Attribute> ranges(kernel.getNumLoops(),
+                                      b.getDenseI64ArrayAttr({}));
+  auto call = b.create<LibraryCallOp>(
+      kernel.getLoc(), kernel.getResultTypes(), function, kernel.getInputs(),
+      kernel.getExtents(), kernel.getReductions(), kernel.getAxes(),
+      SmallVector<bool>(kernel.getNumLoops(), false), b.getArrayAttr(ranges),
+      kernel.getAccesses(), kernel.getInPlace(), options,
+      mlir::DenseI32ArrayAttr(), flops);
+  kernel.replaceAllUsesWith(call.getOutputs());
+  kernel.erase();
+}
+
+void meshloom::callPlainKernels(Block &block) {
+  OpBuilder b(block.getParentOp());
+  for (auto kernel : llvm::make_early_inc_range(block.getOps<KernelOp>())) {
+    if (isLibraryReduction(kernel))
+      replaceByCall(
+          kernel, "reduce", kernel.getNumIterations(),
+          b.getDictionaryAttr(b.getNamedAttr(
+              "kind", b.getStringAttr(nameOf(kernel.getReducer(0))))));
+    else if (isLibraryCopy(kernel))
+      replaceByCall(kernel, "copy", /*flops=*/0, mlir::DictionaryAttr());
+  }
+}
