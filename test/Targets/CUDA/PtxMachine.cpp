@@ -265,6 +265,13 @@ private:
       case Op::ShflDown:
         thread.waits = true;
         break;
+      case Op::SetCondition:
+        if (!launch.setCondition ||
+            !launch.setCondition(
+                valueOf(thread, index, instruction.operands[0]),
+                uint32_t(valueOf(thread, index, instruction.operands[1]))))
+          return fault(index, instruction, "sets a condition of no graph");
+        break;
       case Op::Ld:
       case Op::St:
         if (Status done = access(index, instruction); !done)

@@ -2,6 +2,7 @@
 // The reader of PTX. LLVM writes one instruction, label or directive a line.
 #include "PtxProgram.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>
@@ -157,6 +158,12 @@ private:
     if (line.starts_with(".version ") || line.starts_with(".target ") ||
         line == ".address_size 64")
       return true;
+    if (declared < conditionFunction.size() &&
+        line == conditionFunction[declared]) {
+      program.setsConditions = true;
+      ++declared;
+      return true;
+    }
     if (take(line, ".const .align "))
       return readConstant(line);
     if (!take(line, ".visible .entry "))
@@ -250,11 +257,41 @@ private:
            fmt::format("{}_param_{}", kernel->name, kernel->parameters++);
   }
 
+  /// `.param .b64 param0;`, `st.param.b64 [param0], %rd1;` and
+  /// `call.uni cudaGraphSetConditional, (param0, param1);`, of which only the
+  /// last is an instruction.
+  bool readCall(std::string_view line) {
+    if (!inBraces || !program.setsConditions || !line.ends_with(";"))
+      return false;
+    line.remove_suffix(1);
+    if (take(line, ".param .b"))
+      return line == "64 param0" || line == "32 param1";
+    for (unsigned i : {0u, 1u})
+      if (take(line, i == 0 ? "st.param.b64" : "st.param.b32")) {
+        const auto operands = split(line, ',');
+        return operands.size() == 2 &&
+               operands[0] == fmt::format("[param{}]", i) &&
+               readOperand(operands[1], callArguments[i]);
+      }
+    if (!take(line, "call.uni") ||
+        trim(line) != "cudaGraphSetConditional, (param0, param1)")
+      return false;
+    Instruction instruction;
+    instruction.line = number;
+    instruction.op = Op::SetCondition;
+    std::ranges::copy(callArguments, instruction.operands.begin());
+    kernel->code.push_back(instruction);
+    return true;
+  }
+
   bool readBody(std::string_view line) {
     if (line == "{") {
       inBraces = true;
       return true;
     }
+    for (std::string_view part : {".param ", "st.param", "call"})
+      if (line.starts_with(part))
+        return readCall(line);
     if (line == "}")
       return std::exchange(inBraces, false) || endKernel();
     if (line.ends_with(":"))
@@ -634,6 +671,16 @@ private:
   Kernel *kernel = nullptr; ///< the one that is read
   bool inHead = false;
   bool inBraces = false; ///< in a part of a kernel with registers for itself
+  /// The declaration of the only function that is called.
+  static constexpr std::array<std::string_view, 6> conditionFunction = {
+      ".extern .func cudaGraphSetConditional",
+      "(",
+      ".param .b64 cudaGraphSetConditional_param_0,",
+      ".param .b32 cudaGraphSetConditional_param_1",
+      ")",
+      ";"};
+  size_t declared = 0;                  ///< lines of it
+  std::array<Operand, 2> callArguments; ///< of the call that is read
   /// Where the arrays begin, in a kernel's shared memory and in the constants.
   std::map<std::string, size_t> shared, constants;
   /// By prefix: the first one, and how many there are.

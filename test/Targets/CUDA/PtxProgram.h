@@ -24,7 +24,7 @@ enum class Op : uint8_t {
   // clang-format off
   Abs, Add, And, BarSync, Bfe, Bfi, Bra, Brev, Clz, Cvt, Cvta, Div, Fma, Ld,
   Mad, Max, Min, Mov, Mul, Neg, Not, Or, Pack, Popc, Prmt, Rcp, Rem, Ret, Selp,
-  Setp, Shf, ShflDown, Shl, Shr, Sqrt, St, Sub, Testp, Xor
+  SetCondition, Setp, Shf, ShflDown, Shl, Shr, Sqrt, St, Sub, Testp, Xor
   // clang-format on
 };
 /// Which half of a product, or all of it.
@@ -83,6 +83,7 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<std::string> lines;
   std::vector<char> constants; ///< the memory of all `.const` arrays
+  bool setsConditions = false; ///< by the driver's cudaGraphSetConditional
   const Kernel *find(std::string_view name) const;
 };
 
