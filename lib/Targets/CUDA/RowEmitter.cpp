@@ -119,7 +119,7 @@ SmallVector<Value> ThreadEmitter::reduceHeldTerm(const Position &row,
       continue;
     SmallVector<Value> *values = held->find(kernel, k);
     loaded[k] = values && !values->empty()
-                    ? (*values)[number]
+                    ? fromStorage((*values)[number], argument.getType())
                     : loadScalar(here.pointers[k], argument.getType());
   }
   const SmallVector<Value> yielded = emitBody(here, loaded);
@@ -128,7 +128,8 @@ SmallVector<Value> ThreadEmitter::reduceHeldTerm(const Position &row,
       storeScalar(here.pointers[numInputs + i], yielded[i]);
   SmallVector<Value> results = combine(here, states, yielded);
   for (unsigned k : freshOperands)
-    results.push_back(k < numInputs ? loaded[k] : yielded[k - numInputs]);
+    results.push_back(
+        toStorage(k < numInputs ? loaded[k] : yielded[k - numInputs]));
   return results;
 }
 
@@ -160,11 +161,7 @@ SmallVector<Value> ThreadEmitter::reduceHeld(Value result, Value inside) {
   findFreshOperands();
   SmallVector<Type> ofTerm, ofAllTerms;
   for (unsigned k : freshOperands)
-    ofTerm.push_back(k < numInputs ? kernel.getBlock()->getArgument(k).getType()
-                                   : kernel.getBlock()
-                                         ->getTerminator()
-                                         ->getOperand(k - numInputs)
-                                         .getType());
+    ofTerm.push_back(storageType(elements[k]));
   const unsigned count = held->termsOfThread();
   for (unsigned number = 0; number < count; ++number)
     ofAllTerms.append(ofTerm);

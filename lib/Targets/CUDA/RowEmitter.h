@@ -36,8 +36,9 @@ public:
 
   /// Returns whether an operand of a kernel is the same for all terms.
   bool isOfRow(spmd::KernelOp kernel, unsigned operand) const;
-  /// The values of an operand, one for each term of a thread; empty: they have
-  /// not been read or written yet. Null: they are not kept.
+  /// The values of an operand as they are stored, one for each term of a
+  /// thread; empty: they have not been read or written yet. Null: they are not
+  /// kept.
   SmallVector<Value> *find(spmd::KernelOp kernel, unsigned operand);
   /// Returns whether nobody reads a result's memory, which a later kernel
   /// overwrites.

@@ -284,7 +284,38 @@ private:
     return true;
   }
 
+  /// `mma...` and four lines of registers: `{%f1, %f2, %f3, %f4},`
+  bool readProduct(std::string_view line) {
+    if (productLines == 0) {
+      constexpr std::string_view begin =
+          "mma.sync.aligned.m16n8k16.row.col.f32.";
+      Instruction instruction;
+      instruction.line = number;
+      instruction.op = Op::Mma;
+      if (!take(line, begin) ||
+          (line != "bf16.bf16.f32" && line != "f16.f16.f32"))
+        return false;
+      instruction.ofBrainFloats = line.starts_with("b");
+      kernel->code.push_back(instruction);
+      productLines = 4;
+      productRegisters = 0;
+      return true;
+    }
+    line.remove_suffix(1);
+    if (!take(line, "{") || !line.ends_with("}"))
+      return false;
+    line.remove_suffix(1);
+    auto &registers = kernel->code.back().fragments;
+    for (std::string_view name : split(line, ','))
+      if (productRegisters == registers.size() ||
+          !readRegister(name, registers[productRegisters++]))
+        return false;
+    return --productLines > 0 || productRegisters == registers.size();
+  }
+
   bool readBody(std::string_view line) {
+    if (productLines > 0 || line.starts_with("mma."))
+      return readProduct(line);
     if (line == "{") {
       inBraces = true;
       return true;
@@ -679,6 +710,8 @@ private:
       ".param .b32 cudaGraphSetConditional_param_1",
       ")",
       ";"};
+  unsigned productLines = 0;            ///< that an mma still has
+  size_t productRegisters = 0;          ///< that it has so far
   size_t declared = 0;                  ///< lines of it
   std::array<Operand, 2> callArguments; ///< of the call that is read
   /// Where the arrays begin, in a kernel's shared memory and in the constants.

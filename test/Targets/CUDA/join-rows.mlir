@@ -1,5 +1,6 @@
 // RUN: mesh-opt --target=cuda %s | FileCheck %s
 // RUN: mesh-opt --target=cuda %s | grep -cE "(ld|st).global" | FileCheck %s --check-prefix=ACCESSES
+// RUN: sed s/f32/bf16/g %s | mesh-opt --target=cuda - | grep -cE "(ld|st).global" | FileCheck %s --check-prefix=ACCESSES
 
 // A softmax is one kernel, in which 128 threads share each row. A maximum and a
 // sum take five exchanges within warps, and two barriers each for their states
