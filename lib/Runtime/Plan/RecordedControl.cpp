@@ -281,6 +281,7 @@ Status ControlExecutable::recordBranch(ControlBranch &branch, Values &values) {
     if (Status ok = recording->beginBranch(index, int64_t(b), last); !ok)
       return ok;
     std::vector<bool> computed;
+    computed.reserve(outputs.size());
     for (const BranchStep::Output &output : outputs)
       computed.push_back(isComputed(output, b));
     if (Status ok = run(branch.branches[b], values); !ok)

@@ -149,6 +149,7 @@ Status CUDAExecutable::enqueueCalls(Graph &graph, size_t begin, size_t end,
 
 Status CUDAExecutable::recordActions(const Frame &frame, ControlGraph &into) {
   std::vector<ControlGraph::Copy> copies;
+  copies.reserve(frame.oldValues.size());
   for (const Frame::OldValue &old : frame.oldValues)
     copies.push_back({old.to, old.from.get(), old.bytes});
   if (Status ok = into.copy(copies); !ok)
