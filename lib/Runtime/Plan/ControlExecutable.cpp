@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A Program with loops and branches: runs of steps without them are executables
-// of their own, which the backend makes, and this one says which runs next.
-//
-// Values that go from one to another are arrays, with reference counts. That is
-// what keeps every value alive for exactly as long as something needs it: a
-// carried value is handed to the body with its only reference, so that the
-// body may update it in place; one that something else still refers to (an init
-// that is used after the loop, two carried values that swap places) is copied
-// by the update, as any argument is that the caller keeps.
+// Runs of programs with loops and branches: the host reads each condition.
+#include "ControlExecutable.h"
+
 #include "UnrolledLoops.h"
 
 #include "meshloom/Runtime/Communicator.h"
-#include "meshloom/Runtime/Plan/ControlPlan.h"
-#include "meshloom/Runtime/Plan/Load.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
@@ -24,54 +16,14 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
-namespace {
-using Item = ControlItem;
-using List = ControlList;
-
-class ControlExecutable : public PlanExecutable {
-public:
-  using PlanExecutable::PlanExecutable;
-  Status plan(const LoadStraight &straight);
-  int64_t cores() const override { return mostCores; }
-  bool exchanges() const override { return exchanges(planned.list); }
-
-private:
-  using Values = std::vector<Array>; ///< per buffer
-  Result<std::vector<Array>> run(std::vector<Array> &&arguments) override;
-  Status loadPiece(SubProgram &sub, const LoadStraight &straight);
-  Status makeConstants();
-  Status countMemory();
-  void findAgreements(List &list);
-  int64_t bytesOf(const std::vector<unsigned> &buffers) const;
-
-  bool exchanges(const List &list) const;
-  Result<bool> goesOn(ControlLoop &loop, Values &values);
-  void giveBack(Values &values, std::vector<Array> &arguments) const;
-  void forgetResults(const List &list, Values &values) const;
-  Status run(List &list, Values &values);
-  Status run(const ControlPiece &work, const Item &item, Values &values);
-  Status run(ControlLoop &loop, const Item &item, Values &values);
-  Status run(ControlBranch &branch, const Item &item, Values &values);
-  Result<int32_t> scalar(const Array &array) const;
-  Result<bool> onAnyDevice(const Array &predicate) const;
-
-  ControlPlan planned; ///< the programs of its pieces become `parts`
-  std::vector<std::pair<unsigned, Array>> constants;
-  /// The pieces of all lists; one runs at a time, so that they share scratch
-  /// memory.
-  std::vector<std::shared_ptr<StraightExecutable>> parts;
-  int64_t scratchBytes = 0;  ///< that they share, on all devices
-  int64_t retainedBytes = 0; ///< that each keeps for itself, all together
-  int64_t mostCores = 1;     ///< of all pieces
-  std::vector<CollectiveRecord> sent; ///< in the run that is going on
-};
-
 Status ControlExecutable::plan(const LoadStraight &straight) {
   planned = planControl(loaded);
   for (SubProgram &sub : planned.pieces)
     if (Status ok = loadPiece(sub, straight); !ok)
       return ok;
   findAgreements(planned.list);
+  if (device->makeControlGraph())
+    findRecordable(planned.list);
   if (Status ok = makeConstants(); !ok)
     return ok;
   return countMemory();
@@ -108,18 +60,18 @@ Status ControlExecutable::loadPiece(SubProgram &sub,
 
 /// Processes must go on together with a loop that exchanges data though each of
 /// them knows its own predicate only.
-void ControlExecutable::findAgreements(List &list) {
-  for (Item &item : list.items) {
+void ControlExecutable::findAgreements(ControlList &list) {
+  for (ControlItem &item : list.items) {
     if (auto *branch = std::get_if<ControlBranch>(&item.work)) {
-      for (List &inner : branch->branches)
+      for (ControlList &inner : branch->branches)
         findAgreements(inner);
     } else if (auto *loop = std::get_if<ControlLoop>(&item.work)) {
       loop->agrees =
           loaded.buffers[loop->step->predicate].layout.is_partial() &&
-          std::ranges::any_of(loop->lists, [this](const List &inner) {
+          std::ranges::any_of(loop->lists, [this](const ControlList &inner) {
             return exchanges(inner);
           });
-      for (List &inner : loop->lists)
+      for (ControlList &inner : loop->lists)
         findAgreements(inner);
     }
   }
@@ -142,10 +94,11 @@ Status ControlExecutable::countMemory() {
     most += bytesOf({buffer});
   for (const Argument &argument : loaded.arguments)
     most += bytesOf({argument.buffer});
-  planned.forEachMoment(loaded,
-                        [&](const std::vector<unsigned> &live, const Item &) {
-                          most = std::max(most, bytesOf(live));
-                        });
+  planned.forEachMoment(loaded, [&](const std::vector<unsigned> &live,
+                                    const ControlItem &item) {
+    most =
+        std::max(most, bytesOf(live) + (graphOf(item) ? bytesInside(item) : 0));
+  });
   return PlanExecutable::countMemory(retainedBytes + scratchBytes + most, "",
                                      "");
 }
@@ -180,14 +133,14 @@ Result<bool> ControlExecutable::onAnyDevice(const Array &predicate) const {
   return false;
 }
 
-bool ControlExecutable::exchanges(const List &list) const {
-  return std::ranges::any_of(list.items, [this](const Item &item) {
+bool ControlExecutable::exchanges(const ControlList &list) const {
+  return std::ranges::any_of(list.items, [this](const ControlItem &item) {
     if (auto *piece = std::get_if<ControlPiece>(&item.work))
       return parts[piece->index]->exchanges();
     auto *loop = std::get_if<ControlLoop>(&item.work);
     return std::ranges::any_of(
         loop ? loop->lists : std::get<ControlBranch>(item.work).branches,
-        [this](const List &inner) { return exchanges(inner); });
+        [this](const ControlList &inner) { return exchanges(inner); });
   });
 }
 
@@ -215,7 +168,7 @@ Result<bool> ControlExecutable::goesOn(ControlLoop &loop, Values &values) {
   return any != 0;
 }
 
-Status ControlExecutable::run(const ControlPiece &work, const Item &item,
+Status ControlExecutable::run(const ControlPiece &work, const ControlItem &item,
                               Values &values) {
   const SubProgram &piece = planned.pieces[work.index];
   StraightExecutable &part = *parts[work.index];
@@ -230,8 +183,10 @@ Status ControlExecutable::run(const ControlPiece &work, const Item &item,
     pieceRun = *profiled;
     pieceRun->ids = &piece.ids;
   }
-  Result<std::vector<Array>> results = part.runPart(
-      std::move(arguments), pieceRun ? &*pieceRun : nullptr, *exchanging);
+  Result<std::vector<Array>> results =
+      recording ? part.record(std::move(arguments), *recording)
+                : part.runPart(std::move(arguments),
+                               pieceRun ? &*pieceRun : nullptr, *exchanging);
   if (!results) {
     // The piece leaves what it has not begun to use.
     // NOLINTBEGIN(bugprone-use-after-move)
@@ -254,8 +209,9 @@ Status ControlExecutable::run(const ControlPiece &work, const Item &item,
 }
 
 /// Values that a list inside a step has defined are gone after it.
-void ControlExecutable::forgetResults(const List &list, Values &values) const {
-  for (const Item &item : list.items) {
+void ControlExecutable::forgetResults(const ControlList &list,
+                                      Values &values) const {
+  for (const ControlItem &item : list.items) {
     if (auto *piece = std::get_if<ControlPiece>(&item.work))
       for (unsigned buffer : planned.pieces[piece->index].results)
         values[buffer] = Array();
@@ -269,7 +225,7 @@ void ControlExecutable::forgetResults(const List &list, Values &values) const {
   }
 }
 
-Status ControlExecutable::run(ControlLoop &loop, const Item &item,
+Status ControlExecutable::run(ControlLoop &loop, const ControlItem &item,
                               Values &values) {
   for (const LoopStep::Carry &carry : loop.step->carried)
     values[carry.argument] = values[carry.init];
@@ -315,7 +271,7 @@ Status ControlExecutable::run(ControlLoop &loop, const Item &item,
   return Success();
 }
 
-Status ControlExecutable::run(ControlBranch &branch, const Item &,
+Status ControlExecutable::run(ControlBranch &branch, const ControlItem &,
                               Values &values) {
   const int64_t last = int64_t(branch.branches.size()) - 1;
   const Result<int32_t> index = scalar(values[branch.step->index]);
@@ -324,7 +280,7 @@ Status ControlExecutable::run(ControlBranch &branch, const Item &,
   int64_t chosen = *index;
   if (chosen < 0 || chosen > last)
     chosen = last;
-  List &list = branch.branches[size_t(chosen)];
+  ControlList &list = branch.branches[size_t(chosen)];
   const int64_t begin = profiled ? profiled->profiler().now() : 0;
   if (Status ok = run(list, values); !ok)
     return ok;
@@ -341,11 +297,18 @@ Status ControlExecutable::run(ControlBranch &branch, const Item &,
   return Success();
 }
 
-Status ControlExecutable::run(List &list, Values &values) {
-  for (Item &item : list.items) {
-    Status ok = std::visit([&](auto &work) { return run(work, item, values); },
-                           item.work);
-    if (!ok)
+Status ControlExecutable::run(ControlItem &item, Values &values) {
+  if (recording && !std::holds_alternative<ControlPiece>(item.work))
+    return record(item, values);
+  if (auto *graph = profiled ? nullptr : graphOf(item))
+    return runRecorded(item, *graph, values);
+  return std::visit([&](auto &work) { return run(work, item, values); },
+                    item.work);
+}
+
+Status ControlExecutable::run(ControlList &list, Values &values) {
+  for (ControlItem &item : list.items) {
+    if (Status ok = run(item, values); !ok)
       return ok;
     for (unsigned buffer : item.dropAtEnd)
       values[buffer] = Array();
@@ -390,8 +353,6 @@ ControlExecutable::run(std::vector<Array> &&arguments) {
   recordCollectives(sent);
   return results;
 }
-} // namespace
-
 Result<std::shared_ptr<Executable>>
 plan::loadControl(const std::shared_ptr<PlanClient> &client,
                   BoundProgram program, const LoadOptions &options,

@@ -5,6 +5,7 @@
 #include "meshloom/Runtime/Communicator.h"
 #include "meshloom/Runtime/HappensBefore.h"
 #include "meshloom/Runtime/Plan/Components.h"
+#include "meshloom/Runtime/Plan/ControlGraph.h"
 
 #include <algorithm>
 #include <cstring>
@@ -71,6 +72,10 @@ void PlanClient::copy(size_t, char *to, const char *from, int64_t bytes) {
 int64_t PlanClient::blockBytes(const ArrayType &type) const {
   return sharesMemory() ? sharedBytes(type, sharersOf(type.layout.mesh()))
                         : paddedBytes(type);
+}
+
+std::unique_ptr<ControlGraph> PlanClient::makeControlGraph() {
+  return nullptr;
 }
 
 Result<std::shared_ptr<BlockBuffer>>

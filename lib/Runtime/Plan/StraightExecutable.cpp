@@ -89,6 +89,31 @@ void StraightExecutable::recordOldValue(int64_t worker, int64_t bytes,
 }
 
 Result<std::vector<Array>>
+StraightExecutable::record(std::vector<Array> &&arguments,
+                           ControlGraph &graph) {
+  recording = &graph;
+  Result<std::vector<Array>> results = run(std::move(arguments));
+  recording = nullptr;
+  return results;
+}
+
+Status StraightExecutable::recordActions(const Frame &, ControlGraph &) {
+  return Error("the backend records no programs", ErrorCode::UNIMPLEMENTED);
+}
+
+Result<Block> StraightExecutable::allocate(size_t slot, int64_t bytes) {
+  return recording ? recording->allocate(bytes) : device->allocate(slot, bytes);
+}
+
+Result<Event> StraightExecutable::doActions(const Frame &frame) {
+  if (!recording)
+    return runActions(frame);
+  if (Status ok = recordActions(frame, *recording); !ok)
+    return ok.error();
+  return Event();
+}
+
+Result<std::vector<Array>>
 StraightExecutable::run(std::vector<Array> &&arguments) {
   const size_t slots = arenas.blocks.size(), count = planned.memories.size();
   Frame frame{slots, std::vector<char *>(count * slots), {}};
@@ -115,7 +140,7 @@ StraightExecutable::run(std::vector<Array> &&arguments) {
       if (!fresh) {
         memoryBlocks[slot] = (*source)[slot];
       } else {
-        Result<Block> block = device->allocate(slot, memory.bytes);
+        Result<Block> block = allocate(slot, memory.bytes);
         if (!block)
           return block.error();
         memoryBlocks[slot] = std::move(*block);
@@ -129,7 +154,7 @@ StraightExecutable::run(std::vector<Array> &&arguments) {
 
   // Until here there may have been no memory; the actions overwrite values.
   const std::vector<Array> used = std::move(arguments);
-  const Result<Event> done = runActions(frame);
+  const Result<Event> done = doActions(frame);
   if (!done)
     return done.error();
 

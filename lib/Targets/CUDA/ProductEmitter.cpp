@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A block computes a square tile of the result, then further ones in steps of
 // the grid. It goes over the summed loops in slices: its threads bring a slice
-// of both operands to shared memory, as f32, and each thread adds the products
-// of 4 x 4 results. A result's products are added in their order, one by one,
-// so that its bits depend on the operands alone.
+// of both operands to shared memory, and each thread adds the products of
+// 4 x 4 results. A result's products are added in their order, one by one.
+//
+// Warps add products of bf16 and f16 on tensor cores: one instruction adds
+// those of 16 terms to 16 x 8 sums of f32, and a warp has 16 x 32 of the tile.
+// A result's bits depend on its operands alone in both cases.
 //
 // The left operand of a convolution is an implicit matrix: where an element of
 // a slice lies, and whether it is there, follows from the place of its row and
@@ -39,6 +42,13 @@ static constexpr int64_t mostThinColumns = 4, mostThinTerms = 4096;
 /// From one term to the next in shared memory, where a warp writes several
 /// terms: an odd number takes them to different banks.
 static constexpr int64_t termPitch = tileSize + 1;
+/// The rows and columns of a result of one instruction of a tensor core, whose
+/// terms are a slice's, and the warps of a block along a row of its tile.
+static constexpr int64_t coreRows = 16, coreColumns = 8, warpsAcross = 2;
+static constexpr int64_t columnsOfWarp = tileSize / warpsAcross;
+/// From one line to the next in shared memory for tensor cores, where a warp
+/// reads 8 lines and 4 pairs of terms: these are in different banks.
+static constexpr int64_t linePitch = sliceDepth + 8;
 
 namespace {
 class ProductEmitter : ElementEmitter {
@@ -121,8 +131,8 @@ private:
   /// neighbouring terms.
   Share shareOf(OperandIndex operand, Value base, Value shared, Value first,
                 bool termsFirst);
-  /// The operand's element of `sumType` at two partial places together, or zero
-  /// where there is none.
+  /// The operand's element at two partial places together, or zero where there
+  /// is none.
   Value loadAt(OperandIndex operand, Value base, const PartialPlace &first,
                const PartialPlace &second);
   /// Brings the slice from term `first` on.
@@ -148,6 +158,26 @@ private:
     return add(times(x, y), sum);
   }
   SmallVector<Value> emitSlice(ValueRange sums);
+  bool usesTensorCores() const { return type != sumType; }
+  SmallVector<Value> emitSliceOnCores(ValueRange sums);
+  /// The parts of a product of a warp that a thread has. It is in the warp's
+  /// `group`-th row of eight, and has two neighbours from term or column
+  /// `pair` on.
+  struct CorePart {
+    Value row, column, group, pair; ///< row and column: the warp's first
+  };
+  CorePart partOfThread();
+  /// The row and column in the tile of each of a thread's sums.
+  SmallVector<std::pair<Value, Value>> resultsOfThread();
+  /// Where an element of a slice is in shared memory.
+  Value placeInSlice(Value line, Value term) {
+    return usesTensorCores() ? add(times(line, constant(linePitch)), term)
+                             : add(times(term, constant(termPitch)), line);
+  }
+  Value widened(Value value) {
+    return type == sumType ? value
+                           : b.create<arith::ExtFOp>(loc, sumType, value);
+  }
   void storeTile(const Place &place, ValueRange sums);
 
   const ProductKind &kind;
@@ -316,7 +346,9 @@ void ProductEmitter::addWindow(const ProductKind::Window &window,
 }
 
 Value ProductEmitter::makeShared(StringRef name) {
-  return makeSharedArray(b, loc, module, sumType, sliceDepth * termPitch,
+  return makeSharedArray(b, loc, module, storageType(type),
+                         usesTensorCores() ? tileSize * linePitch
+                                           : sliceDepth * termPitch,
                          kind.symbol() + name);
 }
 
@@ -347,18 +379,18 @@ Value ProductEmitter::loadAt(OperandIndex operand, Value base,
   if (operand == Lhs)
     for (auto [w, window] : llvm::enumerate(kind.windows))
       addWindow(window, add(first.positions[w], second.positions[w]), place);
-  auto exists = b.create<scf::IfOp>(loc, TypeRange{sumType}, place.exists,
+  const Type stored = storageType(type);
+  auto exists = b.create<scf::IfOp>(loc, TypeRange{stored}, place.exists,
                                     /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(exists.thenBlock());
   Value value =
       loadScalar(element(base, storageType(type), place.offset), type);
-  if (type != sumType)
-    value = b.create<arith::ExtFOp>(loc, sumType, value);
-  b.create<scf::YieldOp>(loc, value);
+  b.create<scf::YieldOp>(loc, toStorage(value));
   b.setInsertionPointToStart(exists.elseBlock());
-  b.create<scf::YieldOp>(loc, zeroOf(sumType));
-  return exists.getResult(0);
+  b.create<scf::YieldOp>(loc, zeroOf(stored));
+  b.setInsertionPointAfter(exists);
+  return fromStorage(exists.getResult(0), type);
 }
 
 void ProductEmitter::bringSlice(const Share &share, Value first) {
@@ -366,14 +398,91 @@ void ProductEmitter::bringSlice(const Share &share, Value first) {
     const PartialPlace inTerms =
         placeOf(share.operand, 'k', add(first, term), terms);
     for (auto [line, inLines] : llvm::zip_equal(share.lines, share.places))
-      storeScalar(element(share.shared, sumType,
-                          add(times(term, constant(termPitch)), line)),
-                  loadAt(share.operand, share.base, inTerms, inLines));
+      storeScalar(
+          element(share.shared, storageType(type), placeInSlice(line, term)),
+          loadAt(share.operand, share.base, inTerms, inLines));
   }
+}
+
+ProductEmitter::CorePart ProductEmitter::partOfThread() {
+  constexpr int64_t warpSize = 32, pairs = 4;
+  Value warp = quotient(thread, constant(warpSize)),
+        lane = remainder(thread, constant(warpSize));
+  return {
+      times(quotient(warp, constant(warpsAcross)), constant(coreRows)),
+      times(remainder(warp, constant(warpsAcross)), constant(columnsOfWarp)),
+      quotient(lane, constant(pairs)),
+      times(remainder(lane, constant(pairs)), constant(2))};
+}
+
+/// A thread passes pairs of terms: of the left operand in two rows, of the
+/// right one in a column. See "Matrix Fragments for mma.m16n8k16" in the manual
+/// of PTX.
+SmallVector<Value> ProductEmitter::emitSliceOnCores(ValueRange sums) {
+  const CorePart part = partOfThread();
+  const bool isHalf = type.isF16();
+  Type word = b.getI32Type(), f32 = b.getF32Type();
+  auto load = [&](Value shared, Value line, int64_t term) -> Value {
+    Value place = placeInSlice(line, add(part.pair, constant(term)));
+    Value pair = b.create<LLVM::LoadOp>(
+        loc, word, element(shared, storageType(type), place), /*alignment=*/4);
+    return isHalf ? b.create<LLVM::BitcastOp>(
+                        loc, mlir::VectorType::get(2, b.getF16Type()), pair)
+                  : pair;
+  };
+  constexpr int64_t half = 8; // of the rows, and of the terms
+  SmallVector<Value> lhs;
+  for (int64_t term : {int64_t(0), half})
+    for (int64_t row : {int64_t(0), half})
+      lhs.push_back(
+          load(sharedLhs, add(part.row, add(part.group, constant(row))), term));
+  SmallVector<Value> next;
+  constexpr size_t sumsOfCore = 4;
+  for (int64_t column = 0; column < columnsOfWarp; column += coreColumns) {
+    SmallVector<Value> operands = lhs;
+    Value line = add(part.column, add(part.group, constant(column)));
+    for (int64_t term : {int64_t(0), half})
+      operands.push_back(load(sharedRhs, line, term));
+    llvm::append_range(operands, sums.slice(next.size(), sumsOfCore));
+    auto product = b.create<LLVM::CallIntrinsicOp>(
+        loc,
+        LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                         SmallVector<Type>(sumsOfCore, f32)),
+        b.getStringAttr(isHalf ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                               : "llvm.nvvm.mma.m16n8k16.row.col.bf16"),
+        operands);
+    for (int64_t i = 0; i < int64_t(sumsOfCore); ++i)
+      next.push_back(
+          b.create<LLVM::ExtractValueOp>(loc, product.getResult(0), i));
+  }
+  return next;
+}
+
+SmallVector<std::pair<Value, Value>> ProductEmitter::resultsOfThread() {
+  SmallVector<std::pair<Value, Value>> results;
+  if (usesTensorCores()) {
+    const CorePart part = partOfThread();
+    for (int64_t column = 0; column < columnsOfWarp; column += coreColumns)
+      for (int64_t row : {int64_t(0), coreRows / 2})
+        for (int64_t beside : {0, 1})
+          results.emplace_back(
+              add(part.row, add(part.group, constant(row))),
+              add(part.column, add(part.pair, constant(column + beside))));
+    return results;
+  }
+  Value row = quotient(thread, constant(side)),
+        column = remainder(thread, constant(side));
+  for (int64_t i = 0; i < threadSize; ++i)
+    for (int64_t j = 0; j < threadSize; ++j)
+      results.emplace_back(add(row, constant(i * side)),
+                           add(column, constant(j * side)));
+  return results;
 }
 
 /// The sums of a thread after a slice.
 SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
+  if (usesTensorCores())
+    return emitSliceOnCores(sums);
   Value column = remainder(thread, constant(side)),
         row = quotient(thread, constant(side));
   auto loop = b.create<scf::ForOp>(
@@ -384,7 +493,7 @@ SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
         Value begin = times(term, constant(termPitch));
         auto load = [&](Value shared, Value first, int64_t number) {
           Value place = add(add(begin, first), constant(number * side));
-          return loadScalar(element(shared, sumType, place), sumType);
+          return loadScalar(element(shared, storageType(type), place), type);
         };
         SmallVector<Value> lhs, rhs, next;
         for (int64_t i = 0; i < threadSize; ++i) {
@@ -401,17 +510,16 @@ SmallVector<Value> ProductEmitter::emitSlice(ValueRange sums) {
 }
 
 void ProductEmitter::storeTile(const Place &place, ValueRange sums) {
-  for (int64_t i = 0; i < threadSize; ++i)
-    for (int64_t j = 0; j < threadSize; ++j) {
-      const Place here{place.batch, add(place.row, constant(i * side)),
-                       add(place.column, constant(j * side))};
-      auto exists = b.create<scf::IfOp>(
-          loc, both(less(here.row, rows), less(here.column, columns)),
-          /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(exists.thenBlock()->getTerminator());
-      storeResult(here, sums[size_t(i * threadSize + j)]);
-    }
+  for (auto [result, sum] : llvm::zip_equal(resultsOfThread(), sums)) {
+    const Place here{place.batch, add(place.row, result.first),
+                     add(place.column, result.second)};
+    auto exists = b.create<scf::IfOp>(
+        loc, both(less(here.row, rows), less(here.column, columns)),
+        /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(exists.thenBlock()->getTerminator());
+    storeResult(here, sum);
+  }
 }
 
 void ProductEmitter::storeResult(const Place &place, Value sum) {
@@ -429,9 +537,10 @@ Value ProductEmitter::sumTerms(const ThinResult &result,
   if (loops.empty()) {
     Value exists = b.create<arith::ConstantIntOp>(loc, 1, 1);
     return addProduct(
-        loadAt(Lhs, result.lhs, placeAt(Lhs, 'k', indices, exists), result.row),
-        loadAt(Rhs, result.rhs, placeAt(Rhs, 'k', indices, exists),
-               result.column),
+        widened(loadAt(Lhs, result.lhs, placeAt(Lhs, 'k', indices, exists),
+                       result.row)),
+        widened(loadAt(Rhs, result.rhs, placeAt(Rhs, 'k', indices, exists),
+                       result.column)),
         sum);
   }
   auto loop = b.create<scf::ForOp>(
@@ -519,9 +628,7 @@ void ProductEmitter::emitTile(Value tile) {
         barrier();
         b.create<scf::YieldOp>(loc, sums);
       });
-  storeTile({batch, add(row, quotient(thread, constant(side))),
-             add(column, remainder(thread, constant(side)))},
-            slices.getResults());
+  storeTile({batch, row, column}, slices.getResults());
 }
 
 void ProductEmitter::emitTiles(Value block, Value blocks) {

@@ -17,11 +17,11 @@
 // at most 2^-24 * (serialRun * levels + log2(terms)) of the sum of their
 // sizes, where levels is about log2(n / terms) / log2(serialRun).
 //
-// In a call of `rows` a result is a row, whose threads run all kernels of the
-// call on it, with a barrier behind each: what one writes the next one reads.
+// In a call of `rows` a result is a row: see RowEmitter.h.
 #include "ThreadEmitter.h"
 
-#include "BlockEmitter.h"
+#include "RowEmitter.h"
+#include "ThreadCode.h"
 #include "TileEmitter.h"
 #include "meshloom/Targets/Kernels/KernelBody.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
@@ -31,9 +31,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/Support/MathExtras.h"
-
-#include <deque>
-#include <numeric>
 
 using namespace meshloom;
 using spmd::KernelOp;
@@ -45,9 +42,6 @@ namespace scf = mlir::scf;
 
 /// log2 of the terms that a thread adds one by one.
 static constexpr unsigned serialBits = 6;
-/// The threads that run an instruction together.
-static constexpr unsigned warp = 32;
-
 /// Returns how many threads share the terms of a result.
 static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
   // Kernels that differ in extents alone have the same code (KernelSymbol.h),
@@ -68,88 +62,6 @@ static unsigned threadsOfResult(KernelOp kernel, const LoopOrder &order) {
     return rowGroups;
   return bits <= someBits ? warp : bits <= manyBits ? 2 * warp : blockThreads;
 }
-
-namespace {
-class ThreadEmitter : BlockEmitter {
-public:
-  ThreadEmitter(KernelOp kernel, ModuleOp module)
-      : BlockEmitter(kernel, module), resultLoops(order.parallel),
-        termLoops(order.reduction) {}
-  /// A kernel of a call of `rows`, whose first loops are those of the rows;
-  /// `terms` threads share the terms of each.
-  ThreadEmitter(KernelOp kernel, ModuleOp module, unsigned numRows,
-                unsigned terms)
-      : BlockEmitter(kernel, module), results(blockThreads / terms),
-        terms(terms), termsInner(true), isOfRows(true) {
-    for (unsigned loop = 0; loop < kernel.getNumLoops(); ++loop)
-      (loop < numRows ? resultLoops : termLoops).push_back(loop);
-  }
-
-  /// The kernel as an entry point.
-  KernelShape emit(StringRef symbol);
-  using BlockEmitter::parameters;
-  /// Appends the code for the results from `group` to `block`. `name` is that
-  /// of the memory that threads share.
-  void emitGroup(Block *block, ValueRange arguments, Value group,
-                 StringRef name);
-
-private:
-  /// Returns whether a reduction may have more terms than an i32 counts.
-  bool isLong() { return reductionBits(kernel) >= 31; }
-
-  /// A thread's number among those of its result, and its result's among those
-  /// of the block.
-  void splitThread();
-  /// Says whether this is the first thread of its result.
-  Value isFirst() {
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, term, zero);
-  }
-
-  /// The states after the terms from `first` to `end` that are this thread's;
-  /// `level`: how often runs are combined to longer ones.
-  SmallVector<Value> reduceTerms(const Position &position, Value first,
-                                 Value end, unsigned level, ValueRange states);
-  /// Takes the values of the parameters.
-  void begin(ValueRange arguments, StringRef name);
-  void emitResults(Value group);
-  void emitAllGroups();
-
-  /// Returns whether neighbours along the innermost loop are neighbours in the
-  /// operand's array.
-  bool isUnit(unsigned operand);
-  /// Returns how many neighbouring results a thread computes at once, with one
-  /// access of up to 16 bytes to each operand.
-  unsigned findLanes();
-  /// Returns whether all accesses of so many elements are aligned.
-  Value arePacked();
-  void emitPack(Value group);
-
-  void emitReduction(Value result, Value inside);
-  /// The states of a result's threads together, which its first thread has.
-  SmallVector<Value> mergeThreads(SmallVector<Value> states);
-  /// Returns how many neighbours of a warp share a result.
-  unsigned neighbours() const { return termsInner ? std::min(terms, warp) : 1; }
-  /// Returns how many states of a result go through shared memory, one of each
-  /// such group of threads.
-  unsigned parts() const { return terms / neighbours(); }
-  /// Every `stride`-th state in shared memory together, from `first` on.
-  SmallVector<Value> mergeShared(unsigned first, unsigned stride);
-  /// Memory of the block for the states that go through it; the addresses are
-  /// this thread's.
-  void makeShared(StringRef symbol);
-  SmallVector<Value> loadShared(Value offset);
-  void storeShared(ValueRange states);
-
-  SmallVector<unsigned> resultLoops, termLoops;
-  unsigned results = blockThreads, terms = 1;
-  bool termsInner = false, isOfRows = false;
-  unsigned lanes = 1;
-  Position start;
-  Value thread, term, resultInBlock, count; // i64
-  SmallVector<Type> stateTypes;
-  SmallVector<Value> shared;
-};
-} // namespace
 
 void ThreadEmitter::splitThread() {
   Value number = b.create<NVVM::ThreadIdXOp>(loc, b.getI32Type());
@@ -320,6 +232,10 @@ void ThreadEmitter::emitResults(Value group) {
       b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, result, count);
   if (kernel.hasReductionLoops())
     return emitReduction(result, inside);
+  if (holdsElements()) {
+    reduceHeld(result, inside);
+    return;
+  }
   auto branch = b.create<scf::IfOp>(loc, inside, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -358,7 +274,15 @@ SmallVector<Value> ThreadEmitter::reduceTerms(const Position &position,
   return loop.getResults();
 }
 
-void ThreadEmitter::emitReduction(Value result, Value inside) {
+SmallVector<Type> ThreadEmitter::typesOfStates() {
+  SmallVector<Type> types;
+  for (auto &reducer : reducers)
+    if (reducer)
+      types.append(reducer->stateTypes());
+  return types;
+}
+
+SmallVector<Value> ThreadEmitter::reduceResult(Value result, Value inside) {
   unsigned levels = 0;
   if (llvm::any_of(reducers, [](auto &reducer) {
         return reducer && reducer->isFloatSum();
@@ -366,24 +290,24 @@ void ThreadEmitter::emitReduction(Value result, Value inside) {
     while (reductionBits(kernel) >
            llvm::Log2_32(terms) + serialBits * (levels + 1))
       ++levels;
-  SmallVector<Type> types;
-  for (auto &reducer : reducers)
-    if (reducer)
-      types.append(reducer->stateTypes());
-  auto branch = b.create<scf::IfOp>(loc, types, inside, /*withElse=*/true);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    const Position position = positionOf(resultLoops, start, result, 32);
-    SmallVector<Value> states =
-        reduceTerms(position, term, countOf(termLoops), levels, identities());
-    b.create<scf::YieldOp>(loc, states);
-    b.setInsertionPointToStart(branch.elseBlock());
-    b.create<scf::YieldOp>(loc, identities());
-  }
+  auto branch =
+      b.create<scf::IfOp>(loc, typesOfStates(), inside, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  const Position position = positionOf(resultLoops, start, result, 32);
+  SmallVector<Value> states =
+      reduceTerms(position, term, countOf(termLoops), levels, identities());
+  b.create<scf::YieldOp>(loc, states);
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(loc, identities());
+  return SmallVector<Value>(branch.getResults());
+}
+
+void ThreadEmitter::emitReduction(Value result, Value inside) {
   const SmallVector<Value> states =
-      mergeThreads(SmallVector<Value>(branch.getResults()));
-  if (isOfRows && shared.empty()) // a result may lie where terms have been
+      mergeThreads(holdsElements() ? reduceHeld(result, inside)
+                                   : reduceResult(result, inside));
+  if (held && shared.empty()) // a result may lie where terms have been
     barrier();
   Value last = inside;
   if (terms > 1)
@@ -427,9 +351,7 @@ SmallVector<Value> ThreadEmitter::mergeShared(unsigned first, unsigned stride) {
 }
 
 void ThreadEmitter::makeShared(StringRef symbol) {
-  for (auto &reducer : reducers)
-    if (reducer)
-      stateTypes.append(reducer->stateTypes());
+  stateTypes = typesOfStates();
   Value place = b.create<arith::ShRUIOp>(loc, thread,
                                          constant(llvm::Log2_32(neighbours())));
   for (auto [i, type] : llvm::enumerate(stateTypes)) {
@@ -463,111 +385,10 @@ void ThreadEmitter::storeShared(ValueRange states) {
     storeScalar(address, state);
 }
 
-namespace {
-/// Emits a call of `rows`.
-class RowEmitter : ElementEmitter {
-public:
-  RowEmitter(LibraryCallOp call, ModuleOp module)
-      : ElementEmitter(module.getContext(), call.getLoc()), call(call),
-        module(module) {
-    numRows = unsigned(llvm::count(call.getReductions(), false));
-  }
-  KernelShape emit(StringRef symbol);
-
-private:
-  /// Returns how many threads share a row.
-  unsigned threadsOfRow();
-  /// The call's pointer to the array that pointer `pointer` of a kernel is to.
-  unsigned pointerOf(KernelOp kernel, unsigned pointer);
-  /// The place of a kernel's parameter among those of the call.
-  unsigned placeOf(KernelOp kernel, KernelParameter parameter);
-
-  LibraryCallOp call;
-  ModuleOp module;
-  unsigned numRows = 0;
-  std::vector<KernelParameter> parameters;
-};
-} // namespace
-
-unsigned RowEmitter::threadsOfRow() {
-  constexpr uint64_t termsOfThread = 8;
-  uint64_t terms = 1;
-  for (int64_t extent : call.getExtents().drop_front(numRows))
-    terms *= uint64_t(extent);
-  return unsigned(std::clamp<uint64_t>(llvm::bit_ceil(terms / termsOfThread),
-                                       warp, blockThreads));
-}
-
-unsigned RowEmitter::pointerOf(KernelOp kernel, unsigned pointer) {
-  SmallVector<Value> arrays(kernel.getInputs());
-  for (auto [result, over] :
-       llvm::zip_equal(kernel.getOutputs(), kernel.getInPlace()))
-    if (over < 0)
-      arrays.push_back(result);
-  Value array = memoryOf(arrays[pointer]);
-  if (auto argument = dyn_cast<BlockArgument>(array))
-    return argument.getArgNumber();
-  unsigned next = call.getInputs().size();
-  for (auto [result, over] :
-       llvm::zip_equal(call.getScalar().front().getTerminator()->getOperands(),
-                       call.getInPlace())) {
-    if (memoryOf(result) == array)
-      return over < 0 ? next : unsigned(over);
-    next += over < 0;
-  }
-  llvm_unreachable("a result that the call does not yield");
-}
-
-unsigned RowEmitter::placeOf(KernelOp kernel, KernelParameter parameter) {
-  using Kind = KernelParameter::Kind;
-  if (parameter.kind == Kind::Pointer || parameter.kind == Kind::Stride)
-    parameter.operand = pointerOf(kernel, parameter.operand);
-  auto found = llvm::find(parameters, parameter);
-  if (found == parameters.end())
-    found = parameters.insert(found, parameter);
-  return unsigned(found - parameters.begin());
-}
-
-KernelShape RowEmitter::emit(StringRef symbol) {
-  const unsigned terms = threadsOfRow(), results = blockThreads / terms;
-  std::vector<unsigned> rows(numRows);
-  std::iota(rows.begin(), rows.end(), 0);
-  for (unsigned row : rows)
-    parameters.push_back({KernelParameter::Kind::Extent, 0, row});
-  std::deque<ThreadEmitter> kernels; // which do not move
-  SmallVector<SmallVector<unsigned>> places;
-  for (auto kernel : call.getScalar().front().getOps<KernelOp>()) {
-    kernels.emplace_back(kernel, module, numRows, terms);
-    SmallVector<unsigned> &ofKernel = places.emplace_back();
-    for (const KernelParameter &parameter : kernels.back().parameters())
-      ofKernel.push_back(placeOf(kernel, parameter));
-  }
-  SmallVector<Type> types;
-  for (const KernelParameter &parameter : parameters)
-    types.push_back(parameter.kind == KernelParameter::Kind::Pointer ? pointer
-                                                                     : i64);
-  auto function = makeFunction(module, symbol, types, LLVM::Linkage::External);
-  makeEntry(function);
-  Value count = constant(1);
-  for (unsigned row : rows)
-    count = b.create<arith::MulIOp>(loc, count, function.getArgument(row));
-  emitGroups(b, loc, results, count, [&](Block *block, Value group) {
-    for (auto [i, kernel] : llvm::enumerate(kernels)) {
-      SmallVector<Value> arguments;
-      for (unsigned place : places[i])
-        arguments.push_back(function.getArgument(place));
-      kernel.emitGroup(block, arguments, group,
-                       (symbol + "_" + Twine(i)).str());
-    }
-  });
-  b.create<LLVM::ReturnOp>(loc, ValueRange());
-  return {symbol.str(), results, terms, rows, parameters};
-}
-
 KernelShape meshloom::emitThreads(Operation *op, StringRef symbol,
                                   ModuleOp module) {
   if (auto call = dyn_cast<LibraryCallOp>(op))
-    return RowEmitter(call, module).emit(symbol);
+    return emitRows(call, symbol, module);
   auto kernel = cast<KernelOp>(op);
   if (isTiled(kernel))
     return emitTiles(kernel, symbol, module);

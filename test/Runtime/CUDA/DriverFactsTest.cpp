@@ -9,6 +9,9 @@
 namespace {
 using namespace meshloom::cuda;
 
+#if CUDA_VERSION < 12030
+#define MESHLOOM_NEWER_DRIVER_FUNCTION(...)
+#endif
 #define MESHLOOM_DRIVER_FUNCTION(name, ...)                                    \
   static_assert(isSame<DriverResult, CUresult, DriverResult(__VA_ARGS__),      \
                        decltype(::name)>,                                      \
@@ -69,6 +72,17 @@ SAME_FIELD(KernelNode, gridX, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
 SAME_FIELD(KernelNode, blockX, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
 SAME_FIELD(KernelNode, sharedBytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
 SAME_FIELD(KernelNode, parameters, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+#if CUDA_VERSION >= 12030
+static_assert(sizeof(ConditionalNode) == sizeof(CUgraphNodeParams));
+SAME(ConditionalNode().nodeType, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+SAME(ConditionalType::If, CU_GRAPH_COND_TYPE_IF);
+SAME(ConditionalType::While, CU_GRAPH_COND_TYPE_WHILE);
+SAME_FIELD(ConditionalNode, handle, CUgraphNodeParams, conditional.handle);
+SAME_FIELD(ConditionalNode, type, CUgraphNodeParams, conditional.type);
+SAME_FIELD(ConditionalNode, count, CUgraphNodeParams, conditional.size);
+SAME_FIELD(ConditionalNode, bodies, CUgraphNodeParams, conditional.phGraph_out);
+SAME_FIELD(ConditionalNode, context, CUgraphNodeParams, conditional.ctx);
+#endif
 SAME_FIELD(PoolAccess, device, CUmemAccessDesc, location.id);
 SAME_FIELD(PoolAccess, flags, CUmemAccessDesc, flags);
 static_assert(sizeof(HostNode) == sizeof(CUDA_HOST_NODE_PARAMS));

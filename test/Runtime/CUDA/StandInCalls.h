@@ -100,6 +100,11 @@ auto find(Objects &objects, Handle handle) {
              : found->second.get();
 }
 
+/// Returns whether the driver is one of CUDA 12.3 or later.
+inline bool hasConditions(const StandIn &driver) {
+  return driver.options.driver >= 12030;
+}
+
 /// A launch of a kernel, where the driver takes it.
 DriverResult makeLaunch(StandIn &driver, const KernelNode &kernel,
                         Piece &piece);

@@ -94,6 +94,13 @@ DriverResult makeLaunch(StandIn &driver, const KernelNode &node, Piece &piece) {
   for (unsigned i = 0; i < kernel.parameters; ++i)
     std::memcpy(&launch.parameters.emplace_back(), node.parameters[i],
                 sizeof(uint64_t));
+  launch.setCondition = [&driver](uint64_t handle, uint32_t value) {
+    const auto condition = driver.conditions.find(handle);
+    if (condition == driver.conditions.end())
+      return false;
+    condition->second = value;
+    return true;
+  };
   piece.run = [&driver, context = current, function, launch] {
     ++driver.launches;
     Status ran = ptx::run(function->module->program, *function->kernel, launch,
@@ -591,6 +598,8 @@ DriverResult cuModuleLoadDataEx(ModuleHandle *module, const void *image,
                                 void **values) {
   return entered("cuModuleLoadDataEx", Needs::Context, [&](StandIn &driver) {
     auto parsed = ptx::parse(static_cast<const char *>(image));
+    if (parsed && parsed->setsConditions && !hasConditions(driver))
+      return DriverResult::InvalidPtx;
     if (!parsed) {
       for (unsigned i = 0; i + 1 < count; ++i)
         if (options[i] == LoadOption::ErrorLog &&

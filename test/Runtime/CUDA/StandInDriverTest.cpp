@@ -260,6 +260,124 @@ TEST_F(StandInDriverTest, MissingEdgesOfGraphsAreFound) {
   }
 }
 
+/// A kernel that sets the condition of the handle in its second parameter to
+/// the number that its first one points to, and counts that down.
+constexpr const char *countdownText = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.extern .func cudaGraphSetConditional
+(
+	.param .b64 cudaGraphSetConditional_param_0,
+	.param .b32 cudaGraphSetConditional_param_1
+)
+;
+.visible .entry countdown(
+	.param .u64 countdown_param_0,
+	.param .u64 countdown_param_1
+)
+.maxntid 1, 1, 1
+{
+	.reg .b32 	%r<3>;
+	.reg .b64 	%rd<3>;
+	ld.param.u64 	%rd1, [countdown_param_0];
+	ld.param.u64 	%rd2, [countdown_param_1];
+	ld.global.u32 	%r1, [%rd1];
+	add.s32 	%r2, %r1, -1;
+	st.global.u32 	[%rd1], %r2;
+	{
+	.param .b64 param0;
+	st.param.b64 	[param0], %rd2;
+	.param .b32 param1;
+	st.param.b32 	[param1], %r1;
+	call.uni 	cudaGraphSetConditional, (param0, param1);
+	}
+	ret;
+}
+)";
+
+/// A part that a graph does not have.
+enum class Lacks { Nothing, CountInBody, Edge };
+
+// A body runs while its condition is not 0; a condition that is not set again,
+// or that is read too early, is a fault.
+TEST_F(StandInDriverTest, BodiesOfNodesRunAsTheirConditionsSay) {
+  for (Lacks lack : {Lacks::Nothing, Lacks::CountInBody, Lacks::Edge}) {
+    begin("order=last");
+    ModuleHandle module = nullptr;
+    ASSERT_EQ(cuModuleLoadDataEx(&module, countdownText, 0, nullptr, nullptr),
+              DriverResult::Success);
+    FunctionHandle countdown = nullptr;
+    ASSERT_EQ(cuModuleGetFunction(&countdown, module, "countdown"),
+              DriverResult::Success);
+    DevicePointer array = 0, counter = 0;
+    void *staging = nullptr;
+    ASSERT_EQ(cuMemAllocAsync(&array, bytes, work), DriverResult::Success);
+    ASSERT_EQ(cuMemAllocAsync(&counter, 4, work), DriverResult::Success);
+    ASSERT_EQ(cuMemHostAlloc(&staging, bytes, 0), DriverResult::Success);
+    auto *numbers = static_cast<float *>(staging);
+    std::iota(numbers, numbers + count, 1.f);
+    ASSERT_EQ(cuMemcpyHtoDAsync_v2(array, staging, bytes, work),
+              DriverResult::Success);
+    void *turns = nullptr;
+    ASSERT_EQ(cuMemHostAlloc(&turns, 4, 0), DriverResult::Success);
+    *static_cast<int *>(turns) = 3;
+    ASSERT_EQ(cuMemcpyHtoDAsync_v2(counter, turns, 4, work),
+              DriverResult::Success);
+    GraphHandle graph = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), DriverResult::Success);
+    ConditionHandle handle = 0;
+    ASSERT_EQ(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0),
+              DriverResult::Success);
+    GraphExecutableHandle executable = nullptr;
+    EXPECT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0),
+              DriverResult::InvalidValue)
+        << "no node has the handle";
+    void *countParameters[] = {&counter, &handle};
+    const KernelNode counts{.function = countdown,
+                            .parameters = countParameters};
+    void *parameters[] = {&array};
+    const KernelNode kernel{
+        .function = twice, .blockX = count, .parameters = parameters};
+    GraphNodeHandle first = nullptr, loop = nullptr, doubled = nullptr;
+    ASSERT_EQ(cuGraphAddKernelNode(&first, graph, nullptr, 0, &counts),
+              DriverResult::Success);
+    ConditionalNode conditional{
+        .handle = handle, .type = ConditionalType::While, .context = context};
+    ASSERT_EQ(cuGraphAddNode_v2(&loop, graph, &first, nullptr,
+                                lack == Lacks::Edge ? 0 : 1, &conditional),
+              DriverResult::Success);
+    GraphHandle body = conditional.bodies[0];
+    EXPECT_EQ(cuGraphAddNode_v2(&loop, body, nullptr, nullptr, 0, &conditional),
+              DriverResult::InvalidValue)
+        << "a node has the handle";
+    const HostNode host{[](void *) {}, nullptr};
+    EXPECT_EQ(cuGraphAddHostNode(&doubled, body, nullptr, 0, &host),
+              DriverResult::NotSupported);
+    ASSERT_EQ(cuGraphAddKernelNode(&doubled, body, nullptr, 0, &kernel),
+              DriverResult::Success);
+    if (lack != Lacks::CountInBody)
+      ASSERT_EQ(cuGraphAddKernelNode(&first, body, &doubled, 1, &counts),
+                DriverResult::Success);
+    ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0),
+              DriverResult::Success);
+    ASSERT_EQ(cuGraphLaunch(executable, work), DriverResult::Success);
+    const DriverResult done = cuStreamSynchronize(work);
+    if (lack != Lacks::Nothing) {
+      EXPECT_EQ(done, DriverResult::LaunchFailed);
+      EXPECT_THAT(standInFault(),
+                  HasSubstr("reads a condition that no kernel"));
+      continue;
+    }
+    ASSERT_EQ(done, DriverResult::Success);
+    ASSERT_EQ(cuMemcpyDtoHAsync_v2(staging, array, bytes, work),
+              DriverResult::Success);
+    ASSERT_EQ(cuStreamSynchronize(work), DriverResult::Success);
+    EXPECT_EQ(numbers[3], 32.f);
+    EXPECT_EQ(standInLaunches(), 7);
+  }
+}
+
 TEST_F(StandInDriverTest, WorkIsHeldBackUntilItIsReleased) {
   begin();
   DevicePointer array = 0;

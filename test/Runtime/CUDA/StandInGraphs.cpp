@@ -83,8 +83,11 @@ DriverResult makeChild(StandIn &driver, GraphHandle graph, Piece &piece) {
   if (!object)
     return DriverResult::InvalidHandle;
   std::vector<Piece> pieces;
-  for (const auto &node : object->nodes)
+  for (const auto &node : object->nodes) {
+    if (node->kind == Kind::Conditional)
+      return DriverResult::InvalidValue;
     pieces.push_back(node->piece);
+  }
   piece.run = [pieces = std::move(pieces)] {
     for (const Piece &one : pieces)
       if (DriverResult bad = one.run(); bad != DriverResult::Success)
@@ -94,7 +97,19 @@ DriverResult makeChild(StandIn &driver, GraphHandle graph, Piece &piece) {
   return DriverResult::Success;
 }
 
-/// `make(driver, piece)`: what the new node does.
+/// Destroys a graph with the bodies in it, and their conditions.
+void destroy(StandIn &driver, GraphObject &graph) {
+  for (const auto &node : graph.nodes)
+    if (node->body) {
+      driver.conditions.erase(node->condition);
+      destroy(driver, *node->body);
+    }
+  for (ConditionHandle handle : graph.unused)
+    driver.conditions.erase(handle);
+  driver.graphs.erase(&graph);
+}
+
+/// `make(driver, node)`: what the new node does.
 template <typename Make>
 DriverResult addNode(const char *function, GraphNodeHandle *node,
                      GraphHandle graph, const GraphNodeHandle *after,
@@ -103,12 +118,14 @@ DriverResult addNode(const char *function, GraphNodeHandle *node,
     GraphObject *object = find(driver.graphs, graph);
     if (!object)
       return DriverResult::InvalidHandle;
+    if (kind == Kind::Host && object->outer)
+      return DriverResult::NotSupported;
     auto added = std::make_unique<GraphNodeObject>(
         GraphNodeObject{object, kind, {}, {after, after + count}});
     for (GraphNodeObject *earlier : added->after)
       if (!earlier || earlier->graph != object)
         return DriverResult::InvalidValue;
-    const DriverResult result = make(driver, added->piece);
+    const DriverResult result = make(driver, *added);
     if (result != DriverResult::Success)
       return result;
     *node = added.get();
@@ -131,9 +148,92 @@ DriverResult changeNode(const char *function, GraphExecutableHandle executable,
     Piece piece;
     const DriverResult result = make(driver, piece);
     if (result == DriverResult::Success)
-      object->nodes[number->second].piece = std::move(piece);
+      number->second->piece = std::move(piece);
     return result;
   });
+}
+
+using Node = GraphExecutableObject::Node;
+
+/// Returns whether each handle of a graph has its node.
+bool areConditionsUsed(const GraphObject &graph) {
+  return graph.unused.empty() &&
+         std::ranges::all_of(graph.nodes, [](const auto &node) {
+           return !node->body || areConditionsUsed(*node->body);
+         });
+}
+
+std::vector<Node> instantiate(const GraphObject &graph) {
+  std::vector<Node> nodes;
+  for (const auto &node : graph.nodes) {
+    std::vector<size_t> after;
+    for (const GraphNodeObject *earlier : node->after)
+      after.push_back(
+          size_t(std::ranges::find(graph.nodes, earlier,
+                                   &std::unique_ptr<GraphNodeObject>::get) -
+                 graph.nodes.begin()));
+    nodes.push_back(
+        {node->piece, std::move(after), node->condition, node->type,
+         node->body ? instantiate(*node->body) : std::vector<Node>()});
+  }
+  return nodes;
+}
+
+/// Enters where the nodes of a graph are.
+void number(const GraphObject &graph, std::vector<Node> &nodes,
+            std::map<const GraphNodeObject *, Node *> &numbers) {
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    numbers.emplace(graph.nodes[n].get(), &nodes[n]);
+    if (graph.nodes[n]->body)
+      number(*graph.nodes[n]->body, nodes[n].body, numbers);
+  }
+}
+
+std::vector<std::shared_ptr<Task>>
+addTasks(StandIn &driver, ContextObject *context,
+         const std::vector<Node> &nodes, const std::shared_ptr<Task> &before);
+
+/// A conditional node in a launch, which later changes of its body do not
+/// concern.
+Piece makeConditional(StandIn &driver, ContextObject *context,
+                      const Node &node) {
+  Piece piece;
+  piece.turn = [&driver, context, node,
+                turns = 0]() mutable -> std::vector<std::shared_ptr<Task>> {
+    if (node.type == ConditionalType::If && turns > 0)
+      return {};
+    std::optional<unsigned> &condition = driver.conditions.at(node.condition);
+    if (!condition) {
+      (void)driver.lose(context, DriverResult::LaunchFailed,
+                        "a conditional node reads a condition that no kernel "
+                        "has set since it was last read");
+      return {};
+    }
+    ++turns;
+    return *std::exchange(condition, std::nullopt) == 0
+               ? std::vector<std::shared_ptr<Task>>()
+               : addTasks(driver, context, node.body, nullptr);
+  };
+  return piece;
+}
+
+std::vector<std::shared_ptr<Task>>
+addTasks(StandIn &driver, ContextObject *context,
+         const std::vector<Node> &nodes, const std::shared_ptr<Task> &before) {
+  std::vector<std::shared_ptr<Task>> tasks;
+  for (const Node &node : nodes) {
+    std::vector<std::shared_ptr<Task>> after;
+    after.reserve(node.after.size() + 1);
+    for (size_t earlier : node.after)
+      after.push_back(tasks[earlier]);
+    if (after.empty() && before && !before->done)
+      after.push_back(before);
+    tasks.push_back(driver.add(
+        context,
+        node.condition ? makeConditional(driver, context, node) : node.piece,
+        std::move(after)));
+  }
+  return tasks;
 }
 
 } // namespace
@@ -153,8 +253,11 @@ DriverResult cuGraphCreate(GraphHandle *graph, unsigned flags) {
 
 DriverResult cuGraphDestroy(GraphHandle graph) {
   return entered("cuGraphDestroy", Needs::Context, [&](StandIn &driver) {
-    return driver.graphs.erase(graph) ? DriverResult::Success
-                                      : DriverResult::InvalidHandle;
+    GraphObject *object = find(driver.graphs, graph);
+    if (!object || object->outer)
+      return DriverResult::InvalidHandle;
+    destroy(driver, *object);
+    return DriverResult::Success;
   });
 }
 
@@ -162,8 +265,8 @@ DriverResult cuGraphAddKernelNode(GraphNodeHandle *node, GraphHandle graph,
                                   const GraphNodeHandle *after, size_t count,
                                   const KernelNode *kernel) {
   return addNode("cuGraphAddKernelNode", node, graph, after, count,
-                 Kind::Kernel, [&](StandIn &driver, Piece &piece) {
-                   return makeLaunch(driver, *kernel, piece);
+                 Kind::Kernel, [&](StandIn &driver, GraphNodeObject &added) {
+                   return makeLaunch(driver, *kernel, added.piece);
                  });
 }
 
@@ -171,9 +274,10 @@ DriverResult cuGraphAddMemcpyNode(GraphNodeHandle *node, GraphHandle graph,
                                   const GraphNodeHandle *after, size_t count,
                                   const CopyNode *copy, ContextHandle context) {
   return addNode("cuGraphAddMemcpyNode", node, graph, after, count, Kind::Copy,
-                 [&](StandIn &driver, Piece &piece) {
-                   return context == current ? makeCopy(driver, *copy, piece)
-                                             : DriverResult::InvalidContext;
+                 [&](StandIn &driver, GraphNodeObject &added) {
+                   return context == current
+                              ? makeCopy(driver, *copy, added.piece)
+                              : DriverResult::InvalidContext;
                  });
 }
 
@@ -181,8 +285,8 @@ DriverResult cuGraphAddHostNode(GraphNodeHandle *node, GraphHandle graph,
                                 const GraphNodeHandle *after, size_t count,
                                 const HostNode *host) {
   return addNode("cuGraphAddHostNode", node, graph, after, count, Kind::Host,
-                 [&](StandIn &, Piece &piece) {
-                   piece = makeHostCall(host->function, host->data);
+                 [&](StandIn &, GraphNodeObject &added) {
+                   added.piece = makeHostCall(host->function, host->data);
                    return DriverResult::Success;
                  });
 }
@@ -191,8 +295,56 @@ DriverResult cuGraphAddChildGraphNode(GraphNodeHandle *node, GraphHandle graph,
                                       const GraphNodeHandle *after,
                                       size_t count, GraphHandle child) {
   return addNode("cuGraphAddChildGraphNode", node, graph, after, count,
-                 Kind::Child, [&](StandIn &driver, Piece &piece) {
-                   return makeChild(driver, child, piece);
+                 Kind::Child, [&](StandIn &driver, GraphNodeObject &added) {
+                   return makeChild(driver, child, added.piece);
+                 });
+}
+
+DriverResult cuGraphConditionalHandleCreate(ConditionHandle *handle,
+                                            GraphHandle graph,
+                                            ContextHandle context,
+                                            unsigned initial, unsigned flags) {
+  return entered(
+      "cuGraphConditionalHandleCreate", Needs::Context, [&](StandIn &driver) {
+        GraphObject *object = find(driver.graphs, graph);
+        if (!hasConditions(driver))
+          return DriverResult::NotSupported;
+        // We have no use for values that conditions begin with.
+        if (!object || context != current || initial != 0 || flags != 0)
+          return DriverResult::InvalidValue;
+        *handle = ++driver.lastCondition;
+        driver.conditions.emplace(*handle, std::nullopt);
+        object->unused.insert(*handle);
+        return DriverResult::Success;
+      });
+}
+
+DriverResult cuGraphAddNode_v2(GraphNodeHandle *node, GraphHandle graph,
+                               const GraphNodeHandle *after, const void *edges,
+                               size_t count, ConditionalNode *conditional) {
+  return addNode("cuGraphAddNode", node, graph, after, count, Kind::Conditional,
+                 [&](StandIn &driver, GraphNodeObject &added) {
+                   const bool isKnown =
+                       conditional->nodeType == ConditionalNode().nodeType &&
+                       (conditional->type == ConditionalType::If ||
+                        conditional->type == ConditionalType::While) &&
+                       !edges;
+                   const auto isZero = [](auto number) { return number == 0; };
+                   if (!isKnown || conditional->count != 1 ||
+                       conditional->bodies || conditional->context != current ||
+                       !std::ranges::all_of(conditional->reserved, isZero) ||
+                       !std::ranges::all_of(conditional->unused, isZero))
+                     return DriverResult::InvalidValue;
+                   if (!added.graph->unused.erase(conditional->handle))
+                     return DriverResult::InvalidValue;
+                   auto body = std::make_unique<GraphObject>(
+                       GraphObject{current, {}, added.graph});
+                   added.condition = conditional->handle;
+                   added.type = conditional->type;
+                   added.body = body.get();
+                   conditional->bodies = &added.body;
+                   driver.graphs.emplace(added.body, std::move(body));
+                   return DriverResult::Success;
                  });
 }
 
@@ -201,17 +353,12 @@ DriverResult cuGraphInstantiateWithFlags(GraphExecutableHandle *executable,
                                          unsigned long long flags) {
   return entered("cuGraphInstantiate", Needs::Context, [&](StandIn &driver) {
     GraphObject *object = find(driver.graphs, graph);
-    if (!object || flags != 0)
+    if (!object || flags != 0 || object->outer || !areConditionsUsed(*object))
       return DriverResult::InvalidValue;
     auto created = std::make_unique<GraphExecutableObject>();
     created->context = current;
-    for (const auto &node : object->nodes) {
-      std::vector<size_t> after;
-      for (const GraphNodeObject *earlier : node->after)
-        after.push_back(created->numbers.at(earlier));
-      created->numbers.emplace(node.get(), created->nodes.size());
-      created->nodes.push_back({node->piece, std::move(after)});
-    }
+    created->nodes = instantiate(*object);
+    number(*object, created->nodes, created->numbers);
     *executable = created.get();
     driver.graphExecutables.emplace(*executable, std::move(created));
     return DriverResult::Success;
@@ -296,16 +443,8 @@ DriverResult cuGraphLaunch(GraphExecutableHandle executable,
     StreamObject *in = find(driver.streams, stream);
     if (!object || !in)
       return DriverResult::InvalidHandle;
-    std::vector<std::shared_ptr<Task>> tasks;
-    for (const GraphExecutableObject::Node &node : object->nodes) {
-      std::vector<std::shared_ptr<Task>> after;
-      after.reserve(node.after.size() + 1);
-      for (size_t earlier : node.after)
-        after.push_back(tasks[earlier]);
-      if (after.empty() && in->last && !in->last->done)
-        after.push_back(in->last);
-      tasks.push_back(driver.add(current, node.piece, std::move(after)));
-    }
+    const std::vector<std::shared_ptr<Task>> tasks =
+        addTasks(driver, current, object->nodes, in->last);
     driver.enqueue(*in, {});
     in->last->after.insert(in->last->after.end(), tasks.begin(), tasks.end());
     return DriverResult::Success;

@@ -27,6 +27,9 @@ struct Piece {
   /// Where it also waits for what is not of this driver: names that, until it
   /// is there.
   std::function<std::string()> missing = {};
+  /// Adds the tasks of the next turn of a conditional node, after which the
+  /// node itself comes again. It is done where there are none.
+  std::function<std::vector<std::shared_ptr<struct Task>>()> turn = {};
 };
 
 /// A piece of work that has been asked for; done when nothing waits for it any
@@ -73,24 +76,32 @@ struct EventObject {
   std::shared_ptr<Task> task; ///< null: nothing to wait for
 };
 struct GraphNodeObject {
-  enum class Kind : uint8_t { Kernel, Copy, Host, Child };
+  enum class Kind : uint8_t { Kernel, Copy, Host, Child, Conditional };
   GraphObject *graph;
   Kind kind;
   Piece piece;
   std::vector<GraphNodeObject *> after;
+  ConditionHandle condition = 0; ///< of a conditional node, as what follows
+  ConditionalType type = ConditionalType::If;
+  GraphObject *body = nullptr;
 };
 struct GraphObject {
   ContextObject *context;
   std::vector<std::unique_ptr<GraphNodeObject>> nodes; ///< later ones after
+  GraphObject *outer = nullptr;                        ///< where it is a body
+  std::set<ConditionHandle> unused = {};               ///< that no node has
 };
 struct GraphExecutableObject {
   ContextObject *context;
   struct Node {
     Piece piece;
     std::vector<size_t> after;
+    ConditionHandle condition = 0;
+    ConditionalType type = ConditionalType::If;
+    std::vector<Node> body = {};
   };
   std::vector<Node> nodes;
-  std::map<const GraphNodeObject *, size_t> numbers;
+  std::map<const GraphNodeObject *, Node *> numbers;
 };
 struct FunctionObject {
   ModuleObject *module;
@@ -141,6 +152,9 @@ struct StandIn {
   std::map<void *, std::unique_ptr<ModuleObject>> modules;
   std::map<void *, std::unique_ptr<GraphObject>> graphs;
   std::map<void *, std::unique_ptr<GraphExecutableObject>> graphExecutables;
+  /// Nothing where a condition has not been set since it was last read.
+  std::map<ConditionHandle, std::optional<unsigned>> conditions;
+  ConditionHandle lastCondition = 0;
   std::map<const void *, std::vector<char>> hostBlocks;
   /// The storage of allocations that are over, whose addresses must not come
   /// again soon.
@@ -199,6 +213,11 @@ struct StandIn {
     pending.erase(pending.begin() + long(index));
     if (task->piece.run && task->context->lost == DriverResult::Success)
       (void)task->piece.run();
+    if (task->piece.turn && task->context->lost == DriverResult::Success)
+      if (task->after = task->piece.turn(); !task->after.empty()) {
+        pending.push_back(task);
+        return true;
+      }
     task->done = true;
     task->number = ++done;
     task->after.clear();

@@ -6,6 +6,8 @@
 #include "PtxScalars.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
@@ -216,32 +218,83 @@ private:
     const std::span lanes = std::span(threads).subspan(
         first, std::min<size_t>(warp, threads.size() - first));
     auto isAtExchange = [&](const Thread &thread) {
-      return thread.waits && kernel.code[thread.next - 1].op == Op::ShflDown;
+      return thread.waits && kernel.code[thread.next - 1].op != Op::BarSync;
     };
     const auto waiting = std::ranges::find_if(lanes, isAtExchange);
     if (waiting == lanes.end())
       return Success();
     const Instruction &instruction = kernel.code[waiting->next - 1];
-    std::vector<uint64_t> values;
-    for (const Thread &thread : lanes) {
+    for (const Thread &thread : lanes)
       if (!isAtExchange(thread) || thread.next != waiting->next)
         return fault(unsigned(&*waiting - threads.data()), instruction,
                      fmt::format("waits for an exchange that thread {} does "
                                  "not take part in",
                                  &thread - threads.data()));
-      const auto index = unsigned(&thread - threads.data());
-      values.push_back(valueOf(thread, index, instruction.operands[0]));
-    }
-    for (size_t lane = 0; lane < lanes.size(); ++lane) {
-      Thread &thread = lanes[lane];
-      const uint64_t source = lane + valueOf(thread, unsigned(first + lane),
-                                             instruction.operands[1]);
-      assign(thread, instruction.result,
-             values[source < values.size() ? source : lane]);
+    if (instruction.op == Op::Mma && lanes.size() != warp)
+      return fault(unsigned(first), instruction, "is in no whole warp");
+    instruction.op == Op::Mma ? addProduct(lanes, instruction)
+                              : shiftValues(first, lanes, instruction);
+    for (Thread &thread : lanes)
       thread.waits = false;
-    }
     haveExchanged = true;
     return Success();
+  }
+
+  void shiftValues(size_t first, std::span<Thread> lanes,
+                   const Instruction &instruction) {
+    std::vector<uint64_t> values;
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      values.push_back(valueOf(lanes[lane], unsigned(first + lane),
+                               instruction.operands[0]));
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      const uint64_t source =
+          lane +
+          valueOf(lanes[lane], unsigned(first + lane), instruction.operands[1]);
+      assign(lanes[lane], instruction.result,
+             values[source < values.size() ? source : lane]);
+    }
+  }
+
+  /// A product of 16 x 16 and 16 x 8 numbers, added to 16 x 8 sums. Lane l has
+  /// those of row, or of column, l / 4, and of the pair l % 4 in it.
+  void addProduct(std::span<Thread> lanes, const Instruction &instruction) {
+    constexpr unsigned rows = 16, columns = 8, depth = 16, results = 4,
+                       lhsWords = 4, rhsWords = 2;
+    auto valueIn = [&](unsigned lane, unsigned word, unsigned beside) {
+      const uint64_t pair =
+          lanes[lane].registers[instruction.fragments[results + word]];
+      const auto bits = uint16_t(pair >> (16 * beside));
+      return instruction.ofBrainFloats
+                 ? std::bit_cast<float>(uint32_t(bits) << 16)
+                 : float(std::bit_cast<_Float16>(bits));
+    };
+    std::array<std::array<float, depth>, rows> lhs{};
+    std::array<std::array<float, columns>, depth> rhs{};
+    for (unsigned lane = 0; lane < warp; ++lane)
+      for (unsigned beside : {0u, 1u}) {
+        const unsigned group = lane / 4, place = lane % 4 * 2 + beside;
+        for (unsigned word = 0; word < lhsWords; ++word)
+          lhs[group + word % 2 * 8][place + word / 2 * 8] =
+              valueIn(lane, word, beside);
+        for (unsigned word = 0; word < rhsWords; ++word)
+          rhs[place + word * 8][group] = valueIn(lane, lhsWords + word, beside);
+      }
+    for (unsigned lane = 0; lane < warp; ++lane)
+      for (unsigned i = 0; i < results; ++i) {
+        const unsigned row = lane / 4 + i / 2 * 8,
+                       column = lane % 4 * 2 + i % 2;
+        const int source =
+            instruction.fragments[results + lhsWords + rhsWords + i];
+        double sum =
+            std::bit_cast<float>(uint32_t(lanes[lane].registers[source]));
+        for (unsigned k = 0; k < depth; ++k)
+          sum += double(lhs[row][k]) * double(rhs[k][column]);
+        productSums[lane * results + i] = float(sum);
+      }
+    for (unsigned lane = 0; lane < warp; ++lane)
+      for (unsigned i = 0; i < results; ++i)
+        assign(lanes[lane], instruction.fragments[i],
+               std::bit_cast<uint32_t>(productSums[lane * results + i]));
   }
 
   /// Runs a thread until it ends or waits.
@@ -262,8 +315,16 @@ private:
         thread.next = instruction.target;
         break;
       case Op::BarSync:
+      case Op::Mma:
       case Op::ShflDown:
         thread.waits = true;
+        break;
+      case Op::SetCondition:
+        if (!launch.setCondition ||
+            !launch.setCondition(
+                valueOf(thread, index, instruction.operands[0]),
+                uint32_t(valueOf(thread, index, instruction.operands[1]))))
+          return fault(index, instruction, "sets a condition of no graph");
         break;
       case Op::Ld:
       case Op::St:
@@ -414,6 +475,7 @@ private:
   std::vector<char> shared;
   AccessLog sharedLog;
   std::vector<Thread> threads;
+  std::array<float, size_t(warp) * 4> productSums{}; ///< of a warp
   Phase phase;
   std::optional<SectorCounter> counter;
 };

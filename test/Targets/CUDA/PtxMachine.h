@@ -7,6 +7,7 @@
 
 #include "PtxProgram.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -82,6 +83,8 @@ struct Launch {
   unsigned seed = 0;
   /// Where it is given, what the launch moves is added to it.
   Traffic *traffic = nullptr;
+  /// Sets the value of a condition; false: there is none of this handle.
+  std::function<bool(uint64_t handle, uint32_t value)> setCondition = {};
 };
 
 /// Runs all blocks of a launch. Fails, with the line of PTX, the block and the

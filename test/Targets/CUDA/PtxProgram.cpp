@@ -2,6 +2,7 @@
 // The reader of PTX. LLVM writes one instruction, label or directive a line.
 #include "PtxProgram.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>
@@ -157,6 +158,12 @@ private:
     if (line.starts_with(".version ") || line.starts_with(".target ") ||
         line == ".address_size 64")
       return true;
+    if (declared < conditionFunction.size() &&
+        line == conditionFunction[declared]) {
+      program.setsConditions = true;
+      ++declared;
+      return true;
+    }
     if (take(line, ".const .align "))
       return readConstant(line);
     if (!take(line, ".visible .entry "))
@@ -250,11 +257,72 @@ private:
            fmt::format("{}_param_{}", kernel->name, kernel->parameters++);
   }
 
+  /// `.param .b64 param0;`, `st.param.b64 [param0], %rd1;` and
+  /// `call.uni cudaGraphSetConditional, (param0, param1);`, of which only the
+  /// last is an instruction.
+  bool readCall(std::string_view line) {
+    if (!inBraces || !program.setsConditions || !line.ends_with(";"))
+      return false;
+    line.remove_suffix(1);
+    if (take(line, ".param .b"))
+      return line == "64 param0" || line == "32 param1";
+    for (unsigned i : {0u, 1u})
+      if (take(line, i == 0 ? "st.param.b64" : "st.param.b32")) {
+        const auto operands = split(line, ',');
+        return operands.size() == 2 &&
+               operands[0] == fmt::format("[param{}]", i) &&
+               readOperand(operands[1], callArguments[i]);
+      }
+    if (!take(line, "call.uni") ||
+        trim(line) != "cudaGraphSetConditional, (param0, param1)")
+      return false;
+    Instruction instruction;
+    instruction.line = number;
+    instruction.op = Op::SetCondition;
+    std::ranges::copy(callArguments, instruction.operands.begin());
+    kernel->code.push_back(instruction);
+    return true;
+  }
+
+  /// `mma...` and four lines of registers: `{%f1, %f2, %f3, %f4},`
+  bool readProduct(std::string_view line) {
+    if (productLines == 0) {
+      constexpr std::string_view begin =
+          "mma.sync.aligned.m16n8k16.row.col.f32.";
+      Instruction instruction;
+      instruction.line = number;
+      instruction.op = Op::Mma;
+      if (!take(line, begin) ||
+          (line != "bf16.bf16.f32" && line != "f16.f16.f32"))
+        return false;
+      instruction.ofBrainFloats = line.starts_with("b");
+      kernel->code.push_back(instruction);
+      productLines = 4;
+      productRegisters = 0;
+      return true;
+    }
+    line.remove_suffix(1);
+    if (!take(line, "{") || !line.ends_with("}"))
+      return false;
+    line.remove_suffix(1);
+    auto &registers = kernel->code.back().fragments;
+    for (std::string_view name : split(line, ','))
+      if (productRegisters == registers.size() ||
+          !readRegister(name, registers[productRegisters++]))
+        return false;
+    return --productLines > 0 || productRegisters == registers.size();
+  }
+
   bool readBody(std::string_view line) {
+    if (productLines > 0 || line.starts_with("mma."))
+      return readProduct(line);
     if (line == "{") {
       inBraces = true;
       return true;
     }
+    for (std::string_view part : {".param ", "st.param", "call"})
+      if (line.starts_with(part))
+        return readCall(line);
     if (line == "}")
       return std::exchange(inBraces, false) || endKernel();
     if (line.ends_with(":"))
@@ -634,6 +702,18 @@ private:
   Kernel *kernel = nullptr; ///< the one that is read
   bool inHead = false;
   bool inBraces = false; ///< in a part of a kernel with registers for itself
+  /// The declaration of the only function that is called.
+  static constexpr std::array<std::string_view, 6> conditionFunction = {
+      ".extern .func cudaGraphSetConditional",
+      "(",
+      ".param .b64 cudaGraphSetConditional_param_0,",
+      ".param .b32 cudaGraphSetConditional_param_1",
+      ")",
+      ";"};
+  unsigned productLines = 0;            ///< that an mma still has
+  size_t productRegisters = 0;          ///< that it has so far
+  size_t declared = 0;                  ///< lines of it
+  std::array<Operand, 2> callArguments; ///< of the call that is read
   /// Where the arrays begin, in a kernel's shared memory and in the constants.
   std::map<std::string, size_t> shared, constants;
   /// By prefix: the first one, and how many there are.

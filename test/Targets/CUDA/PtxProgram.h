@@ -23,8 +23,8 @@ struct Type {
 enum class Op : uint8_t {
   // clang-format off
   Abs, Add, And, BarSync, Bfe, Bfi, Bra, Brev, Clz, Cvt, Cvta, Div, Fma, Ld,
-  Mad, Max, Min, Mov, Mul, Neg, Not, Or, Pack, Popc, Prmt, Rcp, Rem, Ret, Selp,
-  Setp, Shf, ShflDown, Shl, Shr, Sqrt, St, Sub, Testp, Xor
+  Mad, Max, Min, Mma, Mov, Mul, Neg, Not, Or, Pack, Popc, Prmt, Rcp, Rem, Ret, Selp,
+  SetCondition, Setp, Shf, ShflDown, Shl, Shr, Sqrt, St, Sub, Testp, Xor
   // clang-format on
 };
 /// Which half of a product, or all of it.
@@ -53,16 +53,19 @@ struct Instruction {
   Rounding rounding = Rounding::None;
   Compare compare = Compare::Eq;
   Space space = Space::Global;
-  bool nanWins = false;      ///< of min and max
-  bool finite = false;       ///< of testp: finite, not infinite
-  bool toLeft = false;       ///< of shf: shifts to the left
-  bool constantRead = false; ///< of ld: of what no thread of the launch writes
-  int guard = -1;            ///< the predicate that it depends on, or -1
-  bool guardNegated = false; ///< runs where the predicate does not hold
-  int result = -1;           ///< a register, or -1
-  unsigned vectorSize = 1;   ///< the elements of an access, one of which it is
-  unsigned vectorPlace = 0;  ///< the bytes of the access in front of it
-  int highResult = -1;       ///< the register of a mov's upper half, or -1
+  bool nanWins = false;       ///< of min and max
+  bool finite = false;        ///< of testp: finite, not infinite
+  bool toLeft = false;        ///< of shf: shifts to the left
+  bool constantRead = false;  ///< of ld: of what no thread of the launch writes
+  int guard = -1;             ///< the predicate that it depends on, or -1
+  bool guardNegated = false;  ///< runs where the predicate does not hold
+  int result = -1;            ///< a register, or -1
+  unsigned vectorSize = 1;    ///< the elements of an access, one of which it is
+  unsigned vectorPlace = 0;   ///< the bytes of the access in front of it
+  int highResult = -1;        ///< the register of a mov's upper half, or -1
+  bool ofBrainFloats = false; ///< an mma multiplies bf16, not f16
+  /// The registers of an mma: its result, both factors and the sum.
+  std::array<int, 14> fragments{};
   unsigned operandCount = 0;
   std::array<Operand, 4> operands;
   int64_t offset = 0;  ///< of an address, in bytes
@@ -83,6 +86,7 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<std::string> lines;
   std::vector<char> constants; ///< the memory of all `.const` arrays
+  bool setsConditions = false; ///< by the driver's cudaGraphSetConditional
   const Kernel *find(std::string_view name) const;
 };
 

@@ -1,9 +1,13 @@
 // RUN: mesh-opt --target=cuda %s | FileCheck %s
+// RUN: mesh-opt --target=cuda %s | grep -cE "(ld|st).global" | FileCheck %s --check-prefix=ACCESSES
+// RUN: sed s/f32/bf16/g %s | mesh-opt --target=cuda - | grep -cE "(ld|st).global" | FileCheck %s --check-prefix=ACCESSES
 
 // A softmax is one kernel, in which 128 threads share each row. A maximum and a
 // sum take five exchanges within warps, and two barriers each for their states
 // in shared memory; another barrier follows the division, and is in front of
-// them in the text.
+// them in the text. A thread reads its six elements once and writes them once;
+// besides, it writes and reads the maximum and the sum.
+// ACCESSES: 16
 // CHECK: // Meshloom device code 1
 // CHECK-NEXT: // kernel [[SOFTMAX:kernel_[0-9a-f]+]] results 2 terms 128 grid 0
 // CHECK-NOT: // kernel kernel_{{[0-9a-f]+}} results

@@ -17,6 +17,10 @@
 // CHECK: ld.shared.f32
 // CHECK: fma.rn.f32
 // CHECK-NOT: .entry product
+// Tensor cores multiply f16.
+// CHECK: .entry convolution_f16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-NOT: .entry product
 func.func @f(%x: tensor<8x9xf32>, %y: tensor<9x8xf32>, %z: tensor<2x9x3xf16>, %w: tensor<3x3x4xf16>,
              %v: tensor<5x12xf32>) -> (tensor<8x8xf32>, tensor<2x5x4xf16>, tensor<5x12xf32>) {
   %0 = dtensor.matmul %x, %y : (tensor<8x9xf32>, tensor<9x8xf32>) -> tensor<8x8xf32>

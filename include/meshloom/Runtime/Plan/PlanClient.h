@@ -22,6 +22,8 @@ namespace meshloom::plan {
 /// cannot read it, the pointer is only handed on.
 using Block = std::shared_ptr<char>;
 
+class ControlGraph;
+
 /// An array's memory: one block with the whole value (devices share memory), or
 /// one for each device that this process has. Until the array's event is
 /// complete, there may be none.
@@ -108,6 +110,8 @@ public:
   read(size_t slot, const Block &block, int64_t bytes);
   /// Copies within a memory.
   virtual void copy(size_t slot, char *to, const char *from, int64_t bytes);
+  /// A graph for a loop or branch; null: the devices run none by themselves.
+  virtual std::unique_ptr<ControlGraph> makeControlGraph();
 
   // These functions follow from the ones above.
 

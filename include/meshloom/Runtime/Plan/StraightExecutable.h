@@ -4,6 +4,7 @@
 // are overwritten or copied first, results.
 #pragma once
 
+#include "meshloom/Runtime/Plan/ControlGraph.h"
 #include "meshloom/Runtime/Plan/MemoryPlan.h"
 #include "meshloom/Runtime/Plan/Offsets.h"
 #include "meshloom/Runtime/Plan/PlanExecutable.h"
@@ -20,6 +21,12 @@ public:
   int64_t shareScratch(std::span<StraightExecutable *const> others);
   /// Bytes on all devices, its own or shared.
   int64_t scratchBytes() const;
+
+  /// Returns whether a run can be a part of a graph of the client's.
+  virtual bool isRecordable() const { return false; }
+  /// Records a run. The results are there when the graph has run.
+  Result<std::vector<Array>> record(std::vector<Array> &&arguments,
+                                    ControlGraph &graph);
 
 protected:
   /// Where the memories of the plan lie in one run.
@@ -66,9 +73,13 @@ protected:
   /// Returns whether the client does work on the results after this one's by
   /// itself, so that nobody has to wait for the event before asking for it.
   virtual bool isInOrder() const { return false; }
+  /// Copies the old values, then records all actions of the plan.
+  virtual Status recordActions(const Frame &frame, ControlGraph &graph);
 
 private:
   Result<std::vector<Array>> run(std::vector<Array> &&arguments) final;
+  Result<Block> allocate(size_t slot, int64_t bytes);
+  Result<Event> doActions(const Frame &frame);
   Status count(int64_t arenaBytes, int64_t workBytes);
 
   MemoryPlan planned;
@@ -80,6 +91,7 @@ private:
     int64_t bytes = 0; ///< of each block
   };
   Scratch arenas, work;
+  ControlGraph *recording = nullptr; ///< null: the run is not recorded
 };
 
 } // namespace meshloom::plan

@@ -10,6 +10,8 @@
 
 namespace meshloom::cuda {
 
+class Conditions;
+
 class CUDAClient : public plan::PlanClient {
 public:
   /// `graphsFrom`: programs of as many pieces of work are graphs; 0: none is.
@@ -38,6 +40,7 @@ public:
   read(size_t slot, const plan::Block &block, int64_t bytes) override;
   /// Only memory of the same card.
   std::optional<Array> adopt(const ArrayType &type, Array &array) override;
+  std::unique_ptr<plan::ControlGraph> makeControlGraph() override;
 
   /// The event of the work that the card has been asked for so far. `outcome`
   /// says what it ends with: it gets whether the card has done the work, in a
@@ -59,6 +62,8 @@ private:
   std::vector<Device> deviceList;
   const std::shared_ptr<Communicator> messages;
   LaunchQueue waiting{/*cores=*/1}; ///< for the card
+  std::once_flag lookedForConditions;
+  std::shared_ptr<const Conditions> conditions; ///< null: the driver has none
 };
 
 /// A program's kernels on a card, and how they are launched.

@@ -2,6 +2,8 @@
 // Runs of a straight program on a card.
 #include "CUDAExecutable.h"
 
+#include "RecordedGraph.h"
+
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
@@ -128,15 +130,35 @@ Status CUDAExecutable::enqueueGraph(Segment &segment, const Frame &frame,
       return created.error();
     segment.recorded = std::move(*created);
   }
-  Graph &graph = *segment.recorded;
-  graph.begin();
-  for (size_t c = segment.begin; c < segment.end; ++c) {
+  segment.recorded->begin();
+  const Status done =
+      enqueueCalls(*segment.recorded, segment.begin, segment.end, frame, run);
+  return done ? segment.recorded->launchAll() : done;
+}
+
+Status CUDAExecutable::enqueueCalls(Graph &graph, size_t begin, size_t end,
+                                    const Frame &frame, Run &run) {
+  for (size_t c = begin; c < end; ++c) {
     graph.beginPiece(after[c]);
     if (Status ok = enqueueCall(graph, c, frame, run); !ok)
       return ok;
     graph.endPiece();
   }
-  return graph.launchAll();
+  return Success();
+}
+
+Status CUDAExecutable::recordActions(const Frame &frame, ControlGraph &into) {
+  std::vector<ControlGraph::Copy> copies;
+  copies.reserve(frame.oldValues.size());
+  for (const Frame::OldValue &old : frame.oldValues)
+    copies.push_back({old.to, old.from.get(), old.bytes});
+  if (Status ok = into.copy(copies); !ok)
+    return ok;
+  Graph &commands = static_cast<RecordedGraph &>(into).commands();
+  commands.beginSection();
+  Run run;
+  run.self = this;
+  return enqueueCalls(commands, 0, calls.size(), frame, run);
 }
 
 Status CUDAExecutable::enqueue(const Frame &frame, Run &run) {

@@ -69,6 +69,10 @@ public:
       : StraightExecutable(client, std::move(program), options), gpus(*client),
         card(client->card), code(std::move(code)) {}
   Status plan();
+  bool isRecordable() const override {
+    return !exchanges() && !hasHostNodes() &&
+           std::ranges::none_of(calls, &Call::isAlone);
+  }
   bool exchanges() const override {
     return !graph.exchanges.empty() || checksTogether();
   }
@@ -162,6 +166,7 @@ private:
   /// The bytes of its memory that an access touches in a part.
   Interval touched(const Call &call, const Part &part, size_t access) const;
   Result<Event> runActions(const Frame &frame) override;
+  Status recordActions(const Frame &frame, plan::ControlGraph &into) override;
   /// A host node may fail long after it was asked for, and work that uses its
   /// results must not begin then.
   bool isInOrder() const override { return !hasHostNodes(); }
@@ -177,6 +182,9 @@ private:
   void recordCalls(const Run &run) const;
   Status enqueue(const Frame &frame, Run &run);
   Status enqueueGraph(Segment &segment, const Frame &frame, Run &run);
+  /// Asks a graph for calls, each after those that it has to come after.
+  Status enqueueCalls(Graph &graph, size_t begin, size_t end,
+                      const Frame &frame, Run &run);
   Status enqueueCall(Commands &commands, size_t index, const Frame &frame,
                      Run &run);
   Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);

@@ -45,6 +45,9 @@ public:
   /// 80 for compute capability 8.0.
   int capability() const { return computeCapability; }
   int64_t memoryLimit() const { return limit; }
+  bool hasConditionalNodes() const {
+    return driver.cuGraphConditionalHandleCreate && driver.cuGraphAddNode_v2;
+  }
   int64_t bytesInUse() const { return used; }
 
   /// Memory of the card. It is given back, with its last reference, when the

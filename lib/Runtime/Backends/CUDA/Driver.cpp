@@ -57,6 +57,8 @@ Result<const Driver *> Driver::open(const std::string &path) {
         path, version / 1000, version % 1000 / 10, oldestDriver / 1000,
         oldestDriver % 1000 / 10));
 #define MESHLOOM_DRIVER_FUNCTION(name, ...) functions.find(driver->name, #name);
+#define MESHLOOM_NEWER_DRIVER_FUNCTION(name, ...)                              \
+  LibraryFunctions(library).find(driver->name, #name);
 #include "DriverFunctions.def"
 #undef MESHLOOM_DRIVER_FUNCTION
   if (!functions.missing().empty())

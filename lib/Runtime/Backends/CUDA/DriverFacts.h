@@ -73,6 +73,7 @@ using PoolHandle = struct PoolObject *;
 using GraphHandle = struct GraphObject *;
 using GraphNodeHandle = struct GraphNodeObject *;
 using GraphExecutableHandle = struct GraphExecutableObject *;
+using ConditionHandle = unsigned long long;
 using HostFunction = void (*)(void *);
 
 // Nodes of graphs.
@@ -85,6 +86,19 @@ struct KernelNode {
 struct HostNode {
   HostFunction function;
   void *data;
+};
+enum class ConditionalType : int { If = 0, While = 1 };
+/// A node whose body, a graph that the driver makes, runs as the value of its
+/// handle says. As a graph node of any type it is as long as the longest.
+struct ConditionalNode {
+  int nodeType = 13; ///< a conditional node
+  int reserved[3] = {};
+  ConditionHandle handle = 0;
+  ConditionalType type = ConditionalType::If;
+  unsigned count = 1;            ///< of bodies
+  GraphHandle *bodies = nullptr; ///< the driver sets it
+  ContextHandle context = nullptr;
+  long long unused[26] = {};
 };
 enum class MemoryType : int { Host = 1, Device = 2 };
 /// The largest pitch, in bytes (CU_DEVICE_ATTRIBUTE_MAX_PITCH of all GPUs).

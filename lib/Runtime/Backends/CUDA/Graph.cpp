@@ -15,6 +15,7 @@ Result<std::unique_ptr<Graph>> Graph::create(std::shared_ptr<Card> card) {
           graph->card->driver.cuGraphCreate(&graph->graph, 0), "cuGraphCreate");
       !ok)
     return ok.error();
+  graph->target = graph->graph;
   return graph;
 }
 
@@ -35,6 +36,8 @@ void Graph::beginPiece(std::span<const unsigned> after) {
     return;
   for (unsigned piece : after)
     before.insert(before.end(), ends[piece].begin(), ends[piece].end());
+  if (after.empty())
+    before = sectionStart;
   std::ranges::sort(before);
   const auto same = std::ranges::unique(before);
   before.erase(same.begin(), same.end());
@@ -51,6 +54,55 @@ void Graph::endPiece() {
     ends.push_back(std::move(before));
 }
 
+void Graph::beginSection() {
+  ends.clear();
+  sectionStart.assign(last.begin(), last.end());
+}
+
+Result<ConditionHandle> Graph::nextCondition() {
+  if (!executable) {
+    if (Status ok = card->enter(); !ok)
+      return ok.error();
+    if (Status ok =
+            card->check(card->driver.cuGraphConditionalHandleCreate(
+                            &conditions.emplace_back(), target, card->context,
+                            /*default=*/0, /*flags=*/0),
+                        "cuGraphConditionalHandleCreate");
+        !ok)
+      return ok.error();
+  }
+  return conditions[condition++];
+}
+
+Status Graph::beginBody(ConditionalType type, ConditionHandle handle) {
+  if (executable)
+    return Success();
+  if (Status ok = card->enter(); !ok)
+    return ok;
+  beginSection();
+  ConditionalNode conditional{
+      .handle = handle, .type = type, .context = card->context};
+  GraphNodeHandle node = nullptr;
+  if (Status ok = card->check(card->driver.cuGraphAddNode_v2(
+                                  &node, target, sectionStart.data(), nullptr,
+                                  sectionStart.size(), &conditional),
+                              "cuGraphAddNode");
+      !ok)
+    return ok;
+  outers.push_back({target, node});
+  target = conditional.bodies[0];
+  last.clear();
+  return Success();
+}
+
+void Graph::endBody() {
+  if (executable)
+    return;
+  last = {outers.back().node};
+  target = outers.back().target;
+  outers.pop_back();
+}
+
 template <typename Add, typename Change>
 Status Graph::next(Values values, const Add &add, const Change &change) {
   if (Status ok = card->enter(); !ok)
@@ -60,6 +112,9 @@ Status Graph::next(Values values, const Add &add, const Change &change) {
     current.push_back(nullptr);
     Status added = add(&node.handle);
     current.back() = node.handle;
+    for (GraphNodeHandle earlier : before)
+      last.erase(earlier);
+    last.insert(node.handle);
     return added;
   }
   Node &node = nodes[position++];
@@ -85,7 +140,7 @@ Status Graph::launch(FunctionHandle function, unsigned blocks, unsigned threads,
       std::move(values),
       [&](GraphNodeHandle *node) {
         return card->check(
-            card->driver.cuGraphAddKernelNode(node, graph, before.data(),
+            card->driver.cuGraphAddKernelNode(node, target, before.data(),
                                               before.size(), &kernel),
             "cuGraphAddKernelNode");
       },
@@ -115,8 +170,8 @@ Status Graph::copyBox(const CopyNode &copy) {
       {copy.from, copy.to},
       [&](GraphNodeHandle *node) {
         return card->check(card->driver.cuGraphAddMemcpyNode(
-                               node, graph, before.data(), before.size(), &copy,
-                               card->context),
+                               node, target, before.data(), before.size(),
+                               &copy, card->context),
                            "cuGraphAddMemcpyNode");
       },
       [&](GraphNodeHandle node) {
@@ -142,7 +197,7 @@ Status Graph::callHost(HostFunction function, void *data) {
       {reinterpret_cast<uint64_t>(data)},
       [&](GraphNodeHandle *node) {
         return card->check(
-            card->driver.cuGraphAddHostNode(node, graph, before.data(),
+            card->driver.cuGraphAddHostNode(node, target, before.data(),
                                             before.size(), &host),
             "cuGraphAddHostNode");
       },
@@ -193,7 +248,7 @@ Status Graph::callLibrary(std::span<const uint64_t> addresses,
       [&](GraphNodeHandle *node) {
         return withWork("cuGraphAddChildGraphNode", [&](GraphHandle work) {
           return card->driver.cuGraphAddChildGraphNode(
-              node, graph, before.data(), before.size(), work);
+              node, target, before.data(), before.size(), work);
         });
       },
       [&](GraphNodeHandle node) {

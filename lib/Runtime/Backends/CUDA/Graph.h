@@ -5,9 +5,14 @@
 // The work is asked for in each run. The first time it becomes nodes; later
 // runs ask for the same in the same order, and a node changes where addresses
 // or other parameters have.
+//
+// Work may be the body of a conditional node, which is a graph of its own. Its
+// nodes change as those of the graph do.
 #pragma once
 
 #include "Card.h"
+
+#include <set>
 
 namespace meshloom::cuda {
 
@@ -19,12 +24,21 @@ public:
   Graph &operator=(const Graph &) = delete;
 
   /// Begins a run.
-  void begin() { position = 0; }
+  void begin() { position = condition = 0; }
   /// Begins the next piece of the program's work, which comes after the pieces
-  /// `after`, numbers of earlier ones. Nodes of a piece may run at one time,
-  /// but for join().
+  /// `after`, numbers of earlier ones of its section. Nodes of a piece may run
+  /// at one time, but for join().
   void beginPiece(std::span<const unsigned> after);
   void endPiece();
+  /// Begins a section: its pieces, which are counted from 0, come after all
+  /// work before it.
+  void beginSection();
+  /// The next handle for a condition.
+  Result<ConditionHandle> nextCondition();
+  /// Begins the body of a conditional node, which comes after all work before
+  /// it. The sections of the body are one after the other likewise.
+  Status beginBody(ConditionalType type, ConditionHandle handle);
+  void endBody();
 
   Status copyFromHost(char *to, const char *from, int64_t bytes) override;
   Status copyToHost(char *to, const char *from, int64_t bytes) override;
@@ -61,15 +75,26 @@ private:
 
   const std::shared_ptr<Card> card;
   GraphHandle graph = nullptr;
-  StreamHandle captured = nullptr;            ///< libraries ask it for work
+  GraphHandle target = nullptr;    ///< to which nodes are added: it or a body
+  StreamHandle captured = nullptr; ///< libraries ask it for work
   GraphExecutableHandle executable = nullptr; ///< null in the first run
   std::vector<Node> nodes;
   size_t position = 0; ///< of the next node of this run
+  std::vector<ConditionHandle> conditions;
+  size_t condition = 0; ///< the next one of this run
   // While nodes are added:
   std::vector<GraphNodeHandle> before;  ///< what the next node comes after
   std::vector<GraphNodeHandle> current; ///< of this piece, since join()
   /// The nodes that a piece ends with; where it has none, those before it.
   std::vector<std::vector<GraphNodeHandle>> ends;
+  std::vector<GraphNodeHandle> sectionStart; ///< what the section comes after
+  std::set<GraphNodeHandle> last; ///< after which no node of the target comes
+  /// The place of a body that has begun.
+  struct Outer {
+    GraphHandle target;
+    GraphNodeHandle node; ///< whose body has begun
+  };
+  std::vector<Outer> outers;
 };
 
 } // namespace meshloom::cuda
