@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 namespace meshloom {
@@ -46,6 +47,10 @@ private:
   bool fits(const LaidOutProgram &program) const {
     return program.peak <= partition.memory;
   }
+  /// Returns whether it fits and takes little longer than the fastest program.
+  bool isGood(const LaidOutProgram &program) const {
+    return fits(program) && program.time <= littleLonger;
+  }
   /// Orders programs: less is better.
   std::pair<int64_t, int64_t> rank(const LaidOutProgram &program) const {
     return {fits(program) ? 0 : program.peak, program.time};
@@ -58,7 +63,9 @@ private:
   }
   FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory);
   FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared, int64_t bound);
-  LogicalResult accumulateToFit(ModuleOp prepared, LaidOutProgram &best);
+  using LayoutSearch = llvm::function_ref<FailureOr<LaidOutProgram>(ModuleOp)>;
+  LogicalResult accumulateToFit(ModuleOp prepared, LayoutSearch search,
+                                LaidOutProgram &best);
   LogicalResult chooseToFit(ModuleOp prepared, LaidOutProgram &best);
   LogicalResult predictCosts(LaidOutProgram &program);
   LogicalResult improve(LaidOutProgram &program,
@@ -72,6 +79,7 @@ private:
   ModuleOp source;
   const Target &target;
   const PartitionOptions &partition;
+  int64_t littleLonger = 0; ///< picoseconds
 };
 
 /// Lays out a copy of a program, with a bound on memory or without (0).
@@ -219,23 +227,28 @@ void MemoryBudget::note(const LaidOutProgram &program) const {
   function->setAttr(dtensor::memoryChoicesAttr, builder.getArrayAttr(lines));
 }
 
-/// Replaces the program by one that accumulates gradients over as few
-/// microbatches as suffice, where that is better.
+/// Replaces the program by one that accumulates gradients over microbatches,
+/// where that is better: as few as suffice, or fewer with values to compute
+/// again. Their number is doubled as long as that takes less memory.
 LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
+                                            LayoutSearch search,
                                             LaidOutProgram &best) {
   constexpr int64_t mostMicrobatches = 64;
+  int64_t peak = std::numeric_limits<int64_t>::max();
   for (int64_t count = 2; count <= mostMicrobatches; count *= 2) {
     OwningOpRef<ModuleOp> accumulated = prepared.clone();
     if (!tryToAccumulateGradients(functionOf(*accumulated), count))
       break;
-    FailureOr<LaidOutProgram> program =
-        layOutToFit(*accumulated, searchBound(best));
+    FailureOr<LaidOutProgram> program = search(*accumulated);
     if (failed(program))
       return failure();
-    const bool isLast = fits(*program);
+    const bool isLast = fits(*program) || program->peak >= peak;
+    peak = program->peak;
+    if (!fits(*program) && failed(recomputeToFit(*program)))
+      return failure();
     if (rank(*program) < rank(best))
       best = std::move(*program);
-    if (isLast)
+    if (isLast || isGood(best))
       break;
   }
   return success();
@@ -246,20 +259,21 @@ LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
 /// sought only where they may save much time.
 LogicalResult MemoryBudget::chooseToFit(ModuleOp prepared,
                                         LaidOutProgram &best) {
-  const int64_t littleLonger = best.time + best.time / 20;
+  littleLonger = best.time + best.time / 16;
   const int64_t bound = searchBound(best);
-  auto isGood = [&] { return fits(best) && best.time <= littleLonger; };
+  auto fastest = [&](ModuleOp program) { return layOut(program, 0); };
+  auto smallest = [&](ModuleOp program) { return layOutToFit(program, bound); };
   if (failed(recomputeToFit(best)) ||
-      (!isGood() && failed(accumulateToFit(prepared, best))))
+      (!isGood(best) && failed(accumulateToFit(prepared, fastest, best))))
     return failure();
-  if (isGood())
+  if (isGood(best))
     return success();
-  FailureOr<LaidOutProgram> laidOut = layOutToFit(prepared, bound);
+  FailureOr<LaidOutProgram> laidOut = smallest(prepared);
   if (failed(laidOut) || (!fits(*laidOut) && failed(recomputeToFit(*laidOut))))
     return failure();
   if (rank(*laidOut) < rank(best))
     best = std::move(*laidOut);
-  return success();
+  return isGood(best) ? success() : accumulateToFit(prepared, smallest, best);
 }
 
 FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
