@@ -2,7 +2,7 @@
 // Choices are made by the prices of the layout search, and checked by the plan
 // of the program that comes of them. The search counts memory less exactly, so
 // its bound is moved by the difference until the program keeps to the memory.
-#include "MemoryBudget.h"
+#include "meshloom/Compiler/MemoryBudget.h"
 
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/Notes.h"

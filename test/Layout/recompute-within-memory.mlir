@@ -11,6 +11,10 @@
 // RUN: not mesh-opt %s --auto-layout=40000 --machine=ring --predict 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: mesh-opt %s --function=sharded --auto-layout=900000 --machine=ring | FileCheck %s --check-prefix=AGAIN
 // RUN: mesh-run %s --function=sharded --auto-layout=900000 --machine=ring --verify
+// RUN: not mesh-opt %s --function=budgeted --predict 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not mesh-opt %s --function=budgeted --target=stablehlo 2>&1 | FileCheck %s --check-prefix=TEXT
+// BUDGET: a device holds at most 100 bytes
+// TEXT: a memory budget is for programs that run on virtual CPUs and on the platform cuda
 // AGAIN: 840.{{.*}} kB of memory
 // AGAIN-COUNT-2: gather the operand of the op at {{.*}} again in the backward part, as FSDP does: 65536 bytes per device less
 // WHOLE-NOT: memory: {{recompute|accumulate}}
@@ -103,5 +107,10 @@ func.func @sharded(%x: tensor<1024x128xf32, #rows>, %w0: tensor<128x128xf32, #ro
   %n0 = dtensor.subtract %w0, %g0 : (tensor<128x128xf32, #rows>, tensor<128x128xf32>) -> tensor<128x128xf32>
   %r0 = dtensor.constraint %n0 : (tensor<128x128xf32>) -> tensor<128x128xf32, #rows>
   return %r0, %r1, %r2 : tensor<128x128xf32, #rows>, tensor<128x128xf32, #rows>, tensor<128x128xf32, #rows>
+}
+
+func.func @budgeted(%x: tensor<64x64xf32, #rows>) -> tensor<64x64xf32> attributes {dtensor.memory_budget = 100} {
+%0 = dtensor.tanh %x : (tensor<64x64xf32, #rows>) -> tensor<64x64xf32>
+return %0 : tensor<64x64xf32>
 }
 }
