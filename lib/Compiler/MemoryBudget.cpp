@@ -153,9 +153,11 @@ LogicalResult MemoryBudget::predictCosts(LaidOutProgram &program) {
 }
 
 /// Returns how many recomputations are predicted at a time: fewer in large
-/// programs, whose predictions take longer.
-size_t mostPredictions(FuncOp function) {
+/// programs, whose predictions take longer, and one for an estimate.
+size_t mostPredictions(FuncOp function, bool isEstimate) {
   constexpr size_t most = 12, least = 3, mostOps = 3'000;
+  if (isEstimate)
+    return 1;
   size_t ops = 1;
   function.walk([&](Operation *) { ++ops; });
   return std::clamp(mostOps / ops, least, most);
@@ -183,6 +185,7 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
   const FailureOr<Recomputation> gathers = search.gathersAgain();
   if (failed(gathers) || failed(improve(program, *gathers)))
     return failure();
+  const size_t most = mostPredictions(function, partition.singleMoves);
   std::vector<Recomputation> predicted;
   for (int round = 0; round < mostRounds; ++round) {
     const int64_t bound = searchBound(program);
@@ -192,7 +195,7 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
       return failure();
     const auto before = rank(program);
     for (const Recomputation &candidate :
-         llvm::ArrayRef(*found).take_front(mostPredictions(function))) {
+         llvm::ArrayRef(*found).take_front(most)) {
       if (llvm::is_contained(predicted, candidate))
         continue;
       predicted.push_back(candidate);
