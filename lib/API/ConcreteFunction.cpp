@@ -183,26 +183,6 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
   return infos;
 }
 
-std::vector<ValueInfo> ConcreteFunction::auto_layout(std::string_view machine,
-                                                     int64_t memory) const {
-  Running running;
-  if (memory < 0)
-    fail("auto_layout",
-         fmt::format("expected bytes per device, or 0 for any number, got {}",
-                     memory));
-  onlyProgram(get(), "auto_layout");
-  auto [module, options] = std::move(askedOf(get()).front());
-  options.machine =
-      check(loadMachineModel(std::string(machine)), "auto_layout");
-  options.autoLayout = {.memory = memory, .reconsider = true};
-  options.optimizeKernels = false;
-  const Compiled compiled = check(compile(module, options), "auto_layout");
-  std::vector<ValueInfo> infos = arguments();
-  for (size_t i = 0; i < infos.size(); ++i)
-    infos[i].layout = compiled.signature().arguments[i].type.layout;
-  return infos;
-}
-
 Prediction predict(const ConcreteFunction &function,
                    const MachineModel &machine) {
   Running running;
@@ -254,12 +234,79 @@ void write_explanation(const ConcreteFunction &function,
   writeExplanation(askedOf(function.get()), function.name(), path, &model);
 }
 
-LayoutAdvice suggest(const ConcreteFunction &function,
-                     const std::string &machine) {
+static void checkMemory(std::string_view op, int64_t memory) {
+  if (memory < 0)
+    fail(op,
+         fmt::format("expected memory of 0 or more bytes per device, got {}",
+                     memory));
+}
+
+/// Returns the axes as AutomaticLayouts::mesh names them: "x=2,y=4".
+static std::string axesText(const Mesh &mesh) {
+  std::vector<std::string> axes;
+  for (const MeshAxis &axis : mesh.axes())
+    axes.push_back(fmt::format("{}={}", axis.name, axis.size));
+  return fmt::format("{}", fmt::join(axes, ","));
+}
+
+/// Returns a copy of a program on one device that is on no mesh.
+static mlir::OwningOpRef<ModuleOp> withoutMesh(ModuleOp module) {
+  mlir::OwningOpRef<ModuleOp> copy = module.clone();
+  (*copy)->removeAttr("dtensor.mesh");
+  auto function = *copy->getOps<mlir::func::FuncOp>().begin();
+  auto undecided = [](Type type) -> Type {
+    if (isa<dtensor::VariableType>(type))
+      return dtensor::VariableType::get(type.getContext(),
+                                        dtensor::undecided(type));
+    return dtensor::undecided(type);
+  };
+  for (BlockArgument argument : function.getArguments())
+    argument.setType(undecided(argument.getType()));
+  function.setFunctionType(mlir::FunctionType::get(
+      function.getContext(), function.getBody().front().getArgumentTypes(),
+      llvm::map_to_vector(function.getResultTypes(), undecided)));
+  return copy;
+}
+
+LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
+                       const AutoLayoutOptions &options) {
   Running running;
+  checkMemory("auto_layout", options.memory);
+  const Mesh used = onlyProgram(function.get(), "auto_layout").signature().mesh;
+  const bool isOnMesh = used.size() > 1;
+  if (isOnMesh && !std::ranges::equal(used.axes(), mesh.axes()))
+    fail("auto_layout",
+         fmt::format("'{}' is on the mesh {}: expected that, or "
+                     "a function of tensors that are on none, "
+                     "not the mesh {}",
+                     function.name(), used.spec_string(), mesh.spec_string()));
+  auto [module, compileOptions] = askedOf(function.get()).front();
+  mlir::OwningOpRef<ModuleOp> copy =
+      isOnMesh ? ModuleOp(module).clone() : withoutMesh(module);
+  compileOptions.machine =
+      check(loadMachineModel(options.machine), "auto_layout");
+  compileOptions.autoLayout = {.memory = options.memory,
+                               .reconsider = true,
+                               .mesh = isOnMesh ? "" : axesText(mesh)};
+  const AdvisedProgram advised = check(
+      adviseLayouts(*copy, compileOptions, Changes::NotTried), "auto_layout");
+  LayoutPlan plan{function.arguments(), advised.advice.memoryChoices,
+                  advised.advice.costs};
+  for (size_t i = 0; i < plan.arguments.size(); ++i)
+    plan.arguments[i].layout = onMeshOf(
+        {{mesh}}, advised.program.signature().arguments[i].type.layout);
+  return plan;
+}
+
+LayoutAdvice suggest(const ConcreteFunction &function,
+                     const std::string &machine, int64_t memory) {
+  Running running;
+  checkMemory("suggest", memory);
   onlyProgram(function.get(), "suggest");
   auto [module, options] = askedOf(function.get()).front();
   options.machine = check(loadMachineModel(machine), "suggest");
+  if (memory > 0)
+    options.autoLayout = {.memory = memory};
   return check(adviseLayouts(module, options), "suggest").advice;
 }
 

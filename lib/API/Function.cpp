@@ -57,6 +57,11 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
                      "is the number of microbatches of a step",
                      options.accumulate_gradients),
          &where);
+  if (options.memory < 0)
+    fail("function",
+         fmt::format("expected memory of 0 or more bytes per device, got {}",
+                     options.memory),
+         &where);
   if (const char *print = std::getenv("MESHLOOM_PRINT_RETRACES"))
     options.print_retraces |= std::string_view(print) != "0";
   state->options = std::move(options);
@@ -156,6 +161,8 @@ std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
     trace->expectContract(*options.contract);
   if (options.microbatches > 1)
     trace->accumulateGradients(options.microbatches);
+  if (options.memory > 0)
+    trace->limitMemory(options.memory);
   TraceOutput out;
   std::vector<TracedUpdate> updates;
   {
@@ -186,6 +193,10 @@ std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
                         update.operands.end());
       updates = std::move(remote.updates);
       trace->finish(returned, layouts);
+      if (trace->isSpread() && (options.microbatches > 1 || options.memory > 0))
+        fail(name, "accumulate_gradients and memory are for functions on one "
+                   "set of devices, and this one is on several: make functions "
+                   "of its parts");
     } catch (...) {
       trace->abandon();
       throw;
@@ -237,7 +248,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
                     {.names = state.options.arguments,
                      .isDeterministic = state.options.deterministic,
                      .contract = state.options.contract,
-                     .microbatches = state.options.accumulate_gradients});
+                     .microbatches = state.options.accumulate_gradients,
+                     .memory = state.options.memory});
   state.traced.insert_or_assign(std::move(key), traced);
   state.order.push_back(traced);
   state.objects.insert(state.objects.end(), input.objects.begin(),

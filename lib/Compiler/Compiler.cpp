@@ -5,13 +5,13 @@
 #include "CompileAhead.h"
 #include "ContractAdvice.h"
 #include "DiagnosticText.h"
-#include "MemoryBudget.h"
 #include "ProgramCache.h"
 #include "Progress.h"
 #include "Targets.h"
 
 #include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Annotations.h"
+#include "meshloom/Compiler/MemoryBudget.h"
 #include "meshloom/Compiler/Partition.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
@@ -251,6 +251,14 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     partition.memory = options.autoLayout->memory;
     partition.reconsider = options.autoLayout->reconsider;
     partition.mesh = options.autoLayout->mesh;
+  }
+  if (auto budget = (*function)->getAttrOfType<IntegerAttr>(memoryBudgetAttr);
+      budget && partition.memory == 0) {
+    if (options.target == "stablehlo")
+      return Error("a memory budget is for programs that run on virtual CPUs "
+                   "and on the platform cuda: the memory of others is not "
+                   "planned here");
+    partition.memory = budget.getInt();
   }
   CompileAhead ahead(*function, **target, emitOptions, partition);
   mlir::PassManager passes(context);

@@ -2,7 +2,7 @@
 // Choices are made by the prices of the layout search, and checked by the plan
 // of the program that comes of them. The search counts memory less exactly, so
 // its bound is moved by the difference until the program keeps to the memory.
-#include "MemoryBudget.h"
+#include "meshloom/Compiler/MemoryBudget.h"
 
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 namespace meshloom {
@@ -46,6 +47,10 @@ private:
   bool fits(const LaidOutProgram &program) const {
     return program.peak <= partition.memory;
   }
+  /// Returns whether it fits and takes little longer than the fastest program.
+  bool isGood(const LaidOutProgram &program) const {
+    return fits(program) && program.time <= littleLonger;
+  }
   /// Orders programs: less is better.
   std::pair<int64_t, int64_t> rank(const LaidOutProgram &program) const {
     return {fits(program) ? 0 : program.peak, program.time};
@@ -58,7 +63,9 @@ private:
   }
   FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory);
   FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared, int64_t bound);
-  LogicalResult accumulateToFit(ModuleOp prepared, LaidOutProgram &best);
+  using LayoutSearch = llvm::function_ref<FailureOr<LaidOutProgram>(ModuleOp)>;
+  LogicalResult accumulateToFit(ModuleOp prepared, LayoutSearch search,
+                                LaidOutProgram &best);
   LogicalResult chooseToFit(ModuleOp prepared, LaidOutProgram &best);
   LogicalResult predictCosts(LaidOutProgram &program);
   LogicalResult improve(LaidOutProgram &program,
@@ -72,6 +79,7 @@ private:
   ModuleOp source;
   const Target &target;
   const PartitionOptions &partition;
+  int64_t littleLonger = 0; ///< picoseconds
 };
 
 /// Lays out a copy of a program, with a bound on memory or without (0).
@@ -145,9 +153,11 @@ LogicalResult MemoryBudget::predictCosts(LaidOutProgram &program) {
 }
 
 /// Returns how many recomputations are predicted at a time: fewer in large
-/// programs, whose predictions take longer.
-size_t mostPredictions(FuncOp function) {
+/// programs, whose predictions take longer, and one for an estimate.
+size_t mostPredictions(FuncOp function, bool isEstimate) {
   constexpr size_t most = 12, least = 3, mostOps = 3'000;
+  if (isEstimate)
+    return 1;
   size_t ops = 1;
   function.walk([&](Operation *) { ++ops; });
   return std::clamp(mostOps / ops, least, most);
@@ -175,6 +185,7 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
   const FailureOr<Recomputation> gathers = search.gathersAgain();
   if (failed(gathers) || failed(improve(program, *gathers)))
     return failure();
+  const size_t most = mostPredictions(function, partition.singleMoves);
   std::vector<Recomputation> predicted;
   for (int round = 0; round < mostRounds; ++round) {
     const int64_t bound = searchBound(program);
@@ -184,7 +195,7 @@ LogicalResult MemoryBudget::recomputeToFit(LaidOutProgram &program) {
       return failure();
     const auto before = rank(program);
     for (const Recomputation &candidate :
-         llvm::ArrayRef(*found).take_front(mostPredictions(function))) {
+         llvm::ArrayRef(*found).take_front(most)) {
       if (llvm::is_contained(predicted, candidate))
         continue;
       predicted.push_back(candidate);
@@ -219,23 +230,28 @@ void MemoryBudget::note(const LaidOutProgram &program) const {
   function->setAttr(dtensor::memoryChoicesAttr, builder.getArrayAttr(lines));
 }
 
-/// Replaces the program by one that accumulates gradients over as few
-/// microbatches as suffice, where that is better.
+/// Replaces the program by one that accumulates gradients over microbatches,
+/// where that is better: as few as suffice, or fewer with values to compute
+/// again. Their number is doubled as long as that takes less memory.
 LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
+                                            LayoutSearch search,
                                             LaidOutProgram &best) {
   constexpr int64_t mostMicrobatches = 64;
+  int64_t peak = std::numeric_limits<int64_t>::max();
   for (int64_t count = 2; count <= mostMicrobatches; count *= 2) {
     OwningOpRef<ModuleOp> accumulated = prepared.clone();
     if (!tryToAccumulateGradients(functionOf(*accumulated), count))
       break;
-    FailureOr<LaidOutProgram> program =
-        layOutToFit(*accumulated, searchBound(best));
+    FailureOr<LaidOutProgram> program = search(*accumulated);
     if (failed(program))
       return failure();
-    const bool isLast = fits(*program);
+    const bool isLast = fits(*program) || program->peak >= peak;
+    peak = program->peak;
+    if (!fits(*program) && failed(recomputeToFit(*program)))
+      return failure();
     if (rank(*program) < rank(best))
       best = std::move(*program);
-    if (isLast)
+    if (isLast || isGood(best))
       break;
   }
   return success();
@@ -246,20 +262,21 @@ LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
 /// sought only where they may save much time.
 LogicalResult MemoryBudget::chooseToFit(ModuleOp prepared,
                                         LaidOutProgram &best) {
-  const int64_t littleLonger = best.time + best.time / 20;
+  littleLonger = best.time + best.time / 16;
   const int64_t bound = searchBound(best);
-  auto isGood = [&] { return fits(best) && best.time <= littleLonger; };
+  auto fastest = [&](ModuleOp program) { return layOut(program, 0); };
+  auto smallest = [&](ModuleOp program) { return layOutToFit(program, bound); };
   if (failed(recomputeToFit(best)) ||
-      (!isGood() && failed(accumulateToFit(prepared, best))))
+      (!isGood(best) && failed(accumulateToFit(prepared, fastest, best))))
     return failure();
-  if (isGood())
+  if (isGood(best))
     return success();
-  FailureOr<LaidOutProgram> laidOut = layOutToFit(prepared, bound);
+  FailureOr<LaidOutProgram> laidOut = smallest(prepared);
   if (failed(laidOut) || (!fits(*laidOut) && failed(recomputeToFit(*laidOut))))
     return failure();
   if (rank(*laidOut) < rank(best))
     best = std::move(*laidOut);
-  return success();
+  return isGood(best) ? success() : accumulateToFit(prepared, smallest, best);
 }
 
 FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {

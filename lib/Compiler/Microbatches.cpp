@@ -110,18 +110,55 @@ InFlightDiagnostic Microbatches::fail(Location location) const {
                                    << number << " microbatches: ";
 }
 
-/// Removes the layouts that the user gave to arguments and results.
-LogicalResult Microbatches::forgetLayouts() {
+/// On a conversion of a value to its own type, which stands for a constraint
+/// while the copy is laid out: the attributes of the constraint, and its
+/// layout.
+static constexpr llvm::StringLiteral constraintAttr = "dtensor.constraint";
+static constexpr llvm::StringLiteral constraintLayout = "layout";
+
+static void hideConstraint(dtensor::ConstraintOp constraint) {
+  OpBuilder builder(constraint);
+  mlir::NamedAttrList attributes(constraint->getDiscardableAttrDictionary());
+  if (std::optional<Layout> layout = annotatedLayout(constraint.getType()))
+    attributes.set(constraintLayout,
+                   dtensor::LayoutAttr::get(builder.getContext(), *layout));
+  auto hidden = builder.create<dtensor::ConvertOp>(
+      constraint.getLoc(), constraint.getOperand(),
+      dtensor::elementTypeOf(constraint.getType()));
+  hidden->setAttr(constraintAttr,
+                  attributes.getDictionary(builder.getContext()));
+  constraint.replaceAllUsesWith(hidden.getResult());
+  constraint.erase();
+}
+
+/// Returns a constraint on `operand` as the one that `attributes` are of.
+static Value constrain(OpBuilder &builder, Location location, Value operand,
+                       DictionaryAttr attributes) {
+  auto plain = plainType(operand.getType());
+  auto constraint = builder.create<dtensor::ConstraintOp>(
+      location,
+      RankedTensorType::get(plain.getShape(), plain.getElementType(),
+                            attributes.get(constraintLayout)),
+      operand);
+  for (NamedAttribute attribute : attributes)
+    if (attribute.getName() != constraintLayout)
+      constraint->setAttr(attribute.getName(), attribute.getValue());
+  return constraint.getResult();
+}
+
+/// Removes the layouts that the user gave to arguments and results, and hides
+/// those of other values.
+void Microbatches::forgetLayouts() {
   FuncOp copy = this->copy();
-  for (auto constraint :
-       llvm::make_early_inc_range(copy.getOps<dtensor::ConstraintOp>())) {
+  copy.walk([](dtensor::ConstraintOp constraint) {
     if (!llvm::all_of(constraint->getUsers(),
-                      llvm::IsaPred<mlir::func::ReturnOp>))
-      return fail(constraint.getLoc())
-             << "this value has a layout; only arguments and results may";
+                      llvm::IsaPred<mlir::func::ReturnOp>)) {
+      hideConstraint(constraint);
+      return;
+    }
     constraint.replaceAllUsesWith(constraint.getOperand());
     constraint.erase();
-  }
+  });
   copy.walk([](Block *block) {
     for (BlockArgument argument : block->getArguments())
       argument.setType(plainType(argument.getType()));
@@ -135,7 +172,6 @@ LogicalResult Microbatches::forgetLayouts() {
     copy.removeResultAttr(
         number, StringAttr::get(copy.getContext(), dtensor::writtenAttr));
   copy->removeAttr(dtensor::meshesAttr);
-  return success();
 }
 
 /// Cuts the batch along an axis of microbatches, the only one of the mesh, and
@@ -255,8 +291,7 @@ LogicalResult Microbatches::analyze() {
     return fail(function.getLoc())
            << "the batch has " << rows.rows << " rows, which " << number
            << " does not divide";
-  if (failed(forgetLayouts()))
-    return failure();
+  forgetLayouts();
   layOutBatch();
   if (failed(expand()) || failed(findPhases()) || failed(checkResults()))
     return failure();
@@ -277,6 +312,12 @@ std::string Microbatches::text() const {
 
 void cloneWithPlainTypes(OpBuilder &builder, Operation *op,
                          mlir::IRMapping &mapping) {
+  if (auto hidden = op->getAttrOfType<DictionaryAttr>(constraintAttr)) {
+    mapping.map(op->getResult(0),
+                constrain(builder, op->getLoc(),
+                          mapping.lookup(op->getOperand(0)), hidden));
+    return;
+  }
   Operation *clone = builder.clone(*op, mapping);
   auto setPlain = [](Value value) {
     value.setType(plainType(value.getType()));
@@ -286,6 +327,15 @@ void cloneWithPlainTypes(OpBuilder &builder, Operation *op,
     llvm::for_each(block->getArguments(), setPlain);
     for (Operation &nested : *block)
       llvm::for_each(nested.getResults(), setPlain);
+  });
+  clone->walk([](dtensor::ConvertOp convert) {
+    auto hidden = convert->getAttrOfType<DictionaryAttr>(constraintAttr);
+    if (!hidden)
+      return;
+    OpBuilder inside(convert);
+    convert.replaceAllUsesWith(
+        constrain(inside, convert.getLoc(), convert.getOperand(), hidden));
+    convert.erase();
   });
 }
 

@@ -72,7 +72,7 @@ private:
   mlir::func::FuncOp copy() {
     return *module->getOps<mlir::func::FuncOp>().begin();
   }
-  LogicalResult forgetLayouts();
+  void forgetLayouts();
   void layOutBatch();
   LogicalResult expand();
   LogicalResult checkParts();
@@ -98,7 +98,8 @@ std::unique_ptr<Microbatches> tryToFindMicrobatches(mlir::func::FuncOp function,
 FailureOr<std::unique_ptr<Microbatches>>
 findMicrobatches(mlir::func::FuncOp function, int64_t count);
 
-/// Copies an op with the types of its shards as tensors.
+/// Copies an op with the types of its shards as tensors, and with the
+/// constraints that the user wrote.
 void cloneWithPlainTypes(OpBuilder &builder, Operation *op,
                          mlir::IRMapping &mapping);
 

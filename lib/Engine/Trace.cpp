@@ -6,6 +6,7 @@
 
 #include "meshloom/API/NameScope.h"
 #include "meshloom/Compiler/AccumulateGradients.h"
+#include "meshloom/Compiler/MemoryBudget.h"
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/DTensor/DeviceSets.h"
@@ -41,6 +42,10 @@ void Trace::expectContract(const Contract &contract) {
 void Trace::accumulateGradients(int64_t microbatches) {
   function->setAttr(accumulateGradientsAttr,
                     build.getI64IntegerAttr(microbatches));
+}
+
+void Trace::limitMemory(int64_t bytes) {
+  function->setAttr(memoryBudgetAttr, build.getI64IntegerAttr(bytes));
 }
 
 Operation *Trace::lastOp() const {

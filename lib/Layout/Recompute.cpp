@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chooses values to compute again. The boundary is where results that wait for
-// their last use take most memory. The ops before it are cut into parts where
+// Chooses values to compute again, in the block where results that wait for
+// their last use take most memory: the function's, or the body of a loop, such
+// as one over microbatches. The boundary is where in the block they do. The ops
+// before it are cut into parts where
 // few bytes go from one to the next. For each of several numbers of parts,
 // those that save most bytes for their work are computed again, as few as
 // suffice by the prices of the layout search. The caller predicts these
@@ -21,6 +23,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <algorithm>
 #include <map>
@@ -44,15 +47,14 @@ int64_t bytesOf(Value value, const Layout &layout) {
 struct LiveResult {
   Value value;
   size_t producer;
-  std::vector<size_t> users; ///< in order, without the function's return
+  std::vector<size_t> users; ///< in order, without the block's terminator
   int64_t bytes;             ///< on each device
 };
 
-/// The results of a function's block and their uses in program order.
+/// The results of a block and their uses in program order.
 class BlockResults {
 public:
-  explicit BlockResults(mlir::func::FuncOp function)
-      : block(function.getBody().front()) {
+  explicit BlockResults(Block &block) : block(block) {
     for (Operation &op : block) {
       numbers[&op] = ops.size();
       ops.push_back(&op);
@@ -65,6 +67,10 @@ public:
 
   size_t size() const { return ops.size(); }
   Operation *op(size_t number) const { return ops[number]; }
+  /// Returns whether the use is in the block or in a region of its ops.
+  bool contains(const OpOperand &use) const {
+    return block.findAncestorOpInBlock(*use.getOwner());
+  }
   /// Returns the number of the op of the block that uses the operand, or that
   /// holds the op which does.
   size_t userOf(const OpOperand &use) const {
@@ -115,18 +121,37 @@ std::vector<int64_t> sumsOver(const BlockResults &block, RangeOf &&rangeOf) {
   return sums;
 }
 
-/// Returns the number of the op at which results that wait for a later use take
-/// most bytes. Gradients wait for the update and are not counted.
-size_t boundaryOf(mlir::func::FuncOp function, const BlockResults &block) {
-  const std::vector<ArrayRef<int64_t>> states = stateShapes(function);
+/// Where results of a block that wait for a later use take most bytes.
+struct Boundary {
+  Block *block = nullptr;
+  size_t op = 0; ///< its number in the block
+  int64_t waitingBytes = 0;
+};
+
+/// Gradients wait for the update and are not counted.
+Boundary boundaryOf(Block &block, ArrayRef<ArrayRef<int64_t>> states) {
   const std::vector<int64_t> waiting =
-      sumsOver(block, [&](const LiveResult &result) {
+      sumsOver(BlockResults(block), [&](const LiveResult &result) {
         auto type = cast<RankedTensorType>(result.value.getType());
         const bool isGradient = llvm::is_contained(states, type.getShape());
         return std::pair(result.producer + 1,
                          isGradient ? 0 : result.users.back());
       });
-  return size_t(std::ranges::max_element(waiting) - waiting.begin());
+  const auto most = std::ranges::max_element(waiting);
+  return {&block, size_t(most - waiting.begin()), *most};
+}
+
+/// Returns the boundary of the function's block or of the body of a loop, where
+/// most bytes wait.
+Boundary boundaryOf(mlir::func::FuncOp function) {
+  const std::vector<ArrayRef<int64_t>> states = stateShapes(function);
+  Boundary boundary = boundaryOf(function.getBody().front(), states);
+  function.walk([&](dtensor::WhileOp loop) {
+    const Boundary inLoop = boundaryOf(loop.getBody().front(), states);
+    if (inLoop.waitingBytes > boundary.waitingBytes)
+      boundary = inLoop;
+  });
+  return boundary;
 }
 
 /// Returns the number of operations of `op` on all devices together.
@@ -377,19 +402,22 @@ std::optional<Layout> neededLayout(OpOperand &use) {
 /// after it needs too, where it is the only one before it.
 std::optional<GatherAgain> gatherAgain(const BlockResults &block, Value value,
                                        size_t boundary) {
+  Operation *producer = value.getDefiningOp();
+  if (producer && dtensor::isFreeToMake(producer))
+    return std::nullopt;
   const Layout layout = *annotatedLayout(value.getType());
   OpOperand *early = nullptr;
   std::vector<Layout> late;
   for (OpOperand &use : value.getUses()) {
     const std::optional<Layout> needed = neededLayout(use);
-    if (!needed || *needed == layout)
+    if (!block.contains(use) || !needed || *needed == layout)
       continue;
     if (block.userOf(use) >= boundary)
       late.push_back(*needed);
     else if (std::exchange(early, &use))
       return std::nullopt;
   }
-  if (!early || early->getOwner()->getBlock() != value.getParentBlock() ||
+  if (!early || early->getOwner() != block.op(block.userOf(*early)) ||
       !llvm::is_contained(late, *neededLayout(*early)))
     return std::nullopt;
   return GatherAgain{block.userOf(*early),
@@ -401,8 +429,8 @@ std::optional<GatherAgain> gatherAgain(const BlockResults &block, Value value,
 
 struct RecomputationSearch::Cuts {
   Cuts(mlir::func::FuncOp function, const MachineModel &machine)
-      : function(function), machine(machine), block(function),
-        boundary(boundaryOf(function, block)), partition(block, boundary) {}
+      : function(function), machine(machine), boundary(boundaryOf(function)),
+        block(*boundary.block), partition(block, boundary.op) {}
 
   FailureOr<Recomputation> price(Recomputation recomputation);
   FailureOr<Recomputation> choose(const std::vector<GatherAgain> &gathers,
@@ -411,8 +439,8 @@ struct RecomputationSearch::Cuts {
 
   mlir::func::FuncOp function;
   const MachineModel &machine;
+  Boundary boundary;
   BlockResults block;
-  size_t boundary;
   Partition partition;
   /// The priced choices, by the numbers of the ops that they compute again.
   std::map<std::vector<size_t>, Recomputation> prices;
@@ -428,7 +456,7 @@ RecomputationSearch::Cuts::price(Recomputation recomputation) {
     ops.insert(ops.end(), {gather.op, gather.op});
   if (auto priced = prices.find(ops); priced != prices.end())
     return priced->second;
-  recomputation.boundary = boundary;
+  recomputation.boundary = boundary.op;
   mlir::OwningOpRef<mlir::func::FuncOp> copy =
       mlir::func::FuncOp(function).clone();
   recompute(*copy, recomputation);
@@ -485,13 +513,14 @@ FailureOr<Recomputation> RecomputationSearch::none() const {
 FailureOr<Recomputation> RecomputationSearch::gathersAgain() const {
   std::vector<GatherAgain> gathers;
   auto add = [&](Value value) {
-    if (auto gather = gatherAgain(cuts->block, value, cuts->boundary))
+    if (auto gather = gatherAgain(cuts->block, value, cuts->boundary.op))
       gathers.push_back(std::move(*gather));
   };
-  llvm::for_each(cuts->function.getArguments(), add);
-  for (const LiveResult &result : cuts->block.results())
-    if (result.producer < cuts->boundary)
-      add(result.value);
+  llvm::SetVector<Value> operands;
+  for (size_t number = 0; number < cuts->boundary.op; ++number)
+    for (Value operand : cuts->block.op(number)->getOperands())
+      operands.insert(operand);
+  llvm::for_each(operands, add);
   Recomputation recomputation;
   recomputation.gathers = std::move(gathers);
   return cuts->price(std::move(recomputation));
@@ -502,7 +531,7 @@ RecomputationSearch::candidates(const std::vector<GatherAgain> &gathers,
                                 int64_t most) const {
   constexpr size_t mostParts = 200;
   std::vector<Recomputation> found;
-  for (size_t count = 1; count <= mostParts && 2 * count <= cuts->boundary;
+  for (size_t count = 1; count <= mostParts && 2 * count <= cuts->boundary.op;
        count += 1 + count / 2) {
     std::vector<RecomputedPart> parts = cuts->partition.parts(count);
     if (parts.empty())
@@ -523,7 +552,9 @@ RecomputationSearch::candidates(const std::vector<GatherAgain> &gathers,
 
 void recompute(mlir::func::FuncOp function,
                const Recomputation &recomputation) {
-  const BlockResults block(function);
+  if (recomputation.isEmpty())
+    return;
+  const BlockResults block(*boundaryOf(function).block);
   const size_t boundary = recomputation.boundary;
   std::vector<PartValues> parts, gathers;
   for (const RecomputedPart &part : recomputation.parts)

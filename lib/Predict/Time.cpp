@@ -91,6 +91,19 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
   return int64_t(lines * (3 * entering + length / 50));
 }
 
+/// A loop that is one step, whose code one core runs.
+struct WholeLoop {
+  int64_t turns = 0; ///< -1: not known
+  int64_t turnOperations = 0;
+};
+std::optional<WholeLoop> wholeLoopOf(const Step &step) {
+  auto *kernel = std::get_if<KernelStep>(&step);
+  if (!kernel || !kernel->library.empty() || !kernel->options.contains("turns"))
+    return std::nullopt;
+  return WholeLoop{std::get<int64_t>(kernel->options.at("turns")),
+                   std::get<int64_t>(kernel->options.at("turn_operations"))};
+}
+
 class TimePredictor {
 public:
   TimePredictor(const Program &program, const MachineModel &machine,
@@ -141,6 +154,12 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
       extentsOf(*loopsOf(step), program.mesh, machine.sharedMemory);
   predicted.flops = flopsOf(step, extents);
   predicted.bytes = bytesTouched(program, step, extents);
+  if (const std::optional<WholeLoop> loop = wholeLoopOf(step)) {
+    predicted.flops = loop->turnOperations * std::max<int64_t>(1, loop->turns);
+    predicted.time = machine.launch + machine.phaseBoundary +
+                     timeFor(predicted.flops, rateOf(step));
+    return;
+  }
   const int64_t ordered = elementsOrdered(step, extents);
   predicted.time = timeOf(ordered > 0 ? timeFor(ordered, orderedPerSecond)
                                       : timeFor(predicted.flops, rateOf(step)),
@@ -229,6 +248,8 @@ Cost TimePredictor::addList(const std::vector<Step> &steps, unsigned &id,
       continue;
     }
     PredictedStep predicted = workOf(step);
+    if (const std::optional<WholeLoop> loop = wholeLoopOf(step))
+      prediction.unknownLoops += loop->turns < 0;
     predicted.step = id++;
     predicted.runs = runs;
     const bool onLinks = predicted.bytesSent > 0 && !machine.sharedMemory;

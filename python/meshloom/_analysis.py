@@ -211,6 +211,15 @@ def predict_pipeline(
     return json.loads(_run(program, args, kwargs, flags, "plan.json", with_lines=True)[1])
 
 
+def _layout_flags(mesh: dict[str, int] | int | None, memory: int) -> list[str]:
+    """Returns the flags of mesh-opt that lay out the arguments without a sharding."""
+    if mesh is None:
+        return [f"--auto-layout={memory}"]
+    axes = mesh.items() if isinstance(mesh, dict) else ()
+    text = ",".join(f"{axis}={size}" for axis, size in axes) or str(mesh)
+    return [f"--auto-layout={memory}", f"--mesh={text}"]
+
+
 def auto_layout(
     program: Any,
     *args: Any,
@@ -226,10 +235,7 @@ def auto_layout(
     is any number. Arguments that have a sharding keep it. The other parameters and errors
     are those of explain(); it is a ValueError too if no layouts keep to the memory.
     """
-    flags = [f"--auto-layout={memory}", f"--machine={machine}", "-o", "{output}"]
-    if mesh is not None:
-        axes = mesh.items() if isinstance(mesh, dict) else ()
-        flags.append("--mesh=" + (",".join(f"{axis}={size}" for axis, size in axes) or str(mesh)))
+    flags = [*_layout_flags(mesh, memory), f"--machine={machine}", "-o", "{output}"]
     plan = json.loads(_run(program, args, kwargs, flags, "plan.json")[1])
 
     def dim(axes: list[str]) -> None | str | tuple[str, ...]:
@@ -246,14 +252,25 @@ def auto_layout(
     ]
 
 
-def suggest(program: Any, *args: Any, machine: str = "ring", **kwargs: Any) -> dict[str, Any]:
+def suggest(
+    program: Any,
+    *args: Any,
+    mesh: dict[str, int] | int | None = None,
+    machine: str = "ring",
+    memory: int = 0,
+    **kwargs: Any,
+) -> dict[str, Any]:
     """Returns what changes of single layout annotations save or cost.
 
     The dict is the object that `mesh-opt --suggest -o FILE.json` writes: "costs" of the
     program, "suggestions" with the "goal" that each helps most, and "annotations" with the
-    "next_best" layout and all "changes". The parameters and errors are those of explain().
+    "next_best" layout and all "changes". With a `mesh` or `memory`, arguments without a
+    sharding are laid out first, as auto_layout() does, and "memory_choices" says how the
+    program keeps to the memory. The other parameters and errors are those of explain().
     """
     flags = ["--suggest", f"--machine={machine}", "-o", "{output}"]
+    if mesh is not None or memory:
+        flags += _layout_flags(mesh, memory)
     return json.loads(_run(program, args, kwargs, flags, "advice.json")[1])
 
 

@@ -119,6 +119,12 @@ def test_change_of_one_annotation_is_suggested():
     assert advice["annotations"][0]["next_best"]["bytes_sent"] == 0
 
 
+def test_suggestions_keep_to_the_memory():
+    advice = meshloom.suggest(STEP, mesh={"x": 4}, memory=1600)
+    assert advice["memory_choices"][0].startswith("accumulate gradients over")
+    assert advice["costs"]["peak_bytes"] <= 1600
+
+
 def test_gradients_are_accumulated_in_predictions():
     whole = meshloom.predict(STEP)
     parts = meshloom.predict(STEP, accumulate_gradients=4)

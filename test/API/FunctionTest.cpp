@@ -504,16 +504,71 @@ TEST(FunctionTest, LayoutsOfArgumentsAreFound) {
   const auto concrete = product.get_concrete_function(
       distribute(zeros({4096, 512}), Layout({UNSHARDED, "x"}, mesh)));
   EXPECT_FALSE(concrete.collectives("ring").empty());
-  const std::vector<ValueInfo> values = concrete.auto_layout("ring");
-  ASSERT_EQ(values.size(), 2u);
-  EXPECT_EQ(values[0].layout.spec_string(), "[x, *]");
-  EXPECT_EQ(values[1].name, "w");
-  EXPECT_EQ(values[1].layout.spec_string(), "[*, *]");
+  const LayoutPlan plan = auto_layout(concrete, mesh);
+  ASSERT_EQ(plan.arguments.size(), 2u);
+  EXPECT_EQ(plan.arguments[0].layout.spec_string(), "[x, *]");
+  EXPECT_EQ(plan.arguments[0].layout.mesh(), mesh);
+  EXPECT_EQ(plan.arguments[1].name, "w");
+  EXPECT_EQ(plan.arguments[1].layout.spec_string(), "[*, *]");
+  EXPECT_EQ(plan.costs.bytesSent, 0);
+  EXPECT_TRUE(plan.memory_choices.empty());
   // The variable stays where it is.
   EXPECT_EQ(w.layout().spec_string(), "[x, *]");
-  EXPECT_THROW(concrete.auto_layout("ring", 100), Error);
-  EXPECT_THROW(concrete.auto_layout("ring", -1), Error);
-  EXPECT_THROW(concrete.auto_layout("no machine"), Error);
+  EXPECT_ERROR(auto_layout(concrete, mesh, {.memory = 100}),
+               HAS("a device holds at most 100 bytes"));
+  EXPECT_ERROR(auto_layout(concrete, mesh, {.memory = -1}), HAS("got -1"));
+  EXPECT_ERROR(suggest(concrete, "ring", 100),
+               HAS("a device holds at most 100 bytes"));
+  EXPECT_THROW(auto_layout(concrete, mesh, {.machine = "no machine"}), Error);
+  EXPECT_ERROR(auto_layout(concrete, create_mesh({{"y", 8}}, virtual_cpus(8))),
+               HAS("is on the mesh <x=8>"));
+}
+
+// A step of four layers, on no mesh.
+struct Layers {
+  DVariable w{sample({64, 64}, 1) * 0.1f, {.name = "w"}};
+
+  Tensor step(const Tensor &x) const {
+    GradientTape tape;
+    Tensor h = x;
+    for (int layer = 0; layer < 4; ++layer) {
+      const Tensor t = tanh(matmul(h, w));
+      h = sin(t) + t;
+    }
+    const Tensor loss = reduce_sum(square(h));
+    w.assign_sub(tape.gradient(loss, w) * 1e-3f);
+    return loss;
+  }
+};
+
+// A function on no mesh is planned for any. A plan in less memory says what is
+// computed again, and a function with that memory does so, with the same loss.
+TEST(FunctionTest, MemoryOfAFunctionIsABudget) {
+  const Layers layers;
+  auto step = [&](int64_t memory) {
+    return function([&](const Tensor &x) { return layers.step(x); },
+                    {.name = "step", .memory = memory});
+  };
+  const Tensor x = sample({256, 64}, 2);
+  const Mesh mesh = create_mesh({{"x", 4}}, virtual_cpus(4));
+  const auto concrete = step(0).get_concrete_function(x);
+  const LayoutPlan fastest = auto_layout(concrete, mesh);
+  EXPECT_EQ(fastest.arguments[0].layout.spec_string(), "[x, *]");
+  EXPECT_EQ(fastest.arguments[0].layout.mesh(), mesh);
+  const int64_t less = fastest.costs.peakBytes * 3 / 4;
+  const LayoutPlan small = auto_layout(concrete, mesh, {.memory = less});
+  EXPECT_LE(small.costs.peakBytes, less);
+  EXPECT_FALSE(small.memory_choices.empty());
+
+  const int64_t whole = predict(concrete, "ring").memory.peakBytes;
+  const auto budgeted = step(whole * 3 / 4);
+  EXPECT_LE(predict(budgeted.get_concrete_function(x), "ring").memory.peakBytes,
+            whole * 3 / 4);
+  const Tensor weights = layers.w.read_value(), loss = step(0)(x);
+  layers.w.assign(weights);
+  expectSame(budgeted(x), loss, 1e-3);
+  EXPECT_ERROR(step(1000)(x), HAS("a device holds at most 1000 bytes"));
+  EXPECT_ERROR(step(-1), HAS("got -1"));
 }
 
 } // namespace

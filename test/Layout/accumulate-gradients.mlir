@@ -12,10 +12,17 @@
 // WHOLE: gradients cannot be accumulated over 2 microbatches: this op needs a sum over the whole batch and rows of it
 // PLACE: gradients cannot be accumulated over 2 microbatches: what this op gives for a row depends on the place of the row in the batch
 
+// RUN: mesh-opt %s --function=constrained --accumulate-gradients=4 --predict --machine=ring --explain 2>&1 | FileCheck %s --check-prefix=CONSTRAINED
+// CONSTRAINED: all_gather over [d]: 2048 bytes
+// CONSTRAINED: in the body of the while
+// CONSTRAINED: rejected: [d, *]: {{.*}} all_to_all over [d] of 512 bytes
+// RUN: mesh-run %s --function=constrained --accumulate-gradients=4 --verify
 // RUN: not mesh-opt %s --function=rows --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=RESULT
 // RESULT: gradients cannot be accumulated over 2 microbatches: no result is a sum over the batch
 
 #mesh = #dtensor.mesh<d = 4>
+#rows = #dtensor.layout<#mesh, [d, *]>
+#columns = #dtensor.layout<#mesh, [*, d]>
 module attributes {dtensor.mesh = #mesh} {
 func.func @step(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w"}, %x: tensor<64x32xf32> {dtensor.name = "x"}, %y: tensor<64x32xf32> {dtensor.name = "y"}) -> (tensor<32x32xf32>, tensor<f32>) {
   %m = dtensor.matmul %x, %w : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
@@ -41,6 +48,16 @@ func.func @numbered(%x: tensor<64x32xf32>) -> tensor<f32> {
   %d = dtensor.multiply %x, %rows : tensor<64x32xf32>
   %loss = dtensor.reduce sum %d dims [0, 1] : (tensor<64x32xf32>) -> tensor<f32>
   return %loss : tensor<f32>
+}
+// Layouts of values inside hold for a microbatch.
+func.func @constrained(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64}, %x: tensor<64x32xf32, #rows>) -> tensor<32x32xf32> {
+  %m = dtensor.matmul %x, %w : (tensor<64x32xf32, #rows>, tensor<32x32xf32>) -> tensor<64x32xf32>
+  %c = dtensor.constraint %m : (tensor<64x32xf32>) -> tensor<64x32xf32, #columns>
+  %t = dtensor.tanh %c : (tensor<64x32xf32, #columns>) -> tensor<64x32xf32>
+  %xt = dtensor.transpose %x dims [1, 0] : (tensor<64x32xf32, #rows>) -> tensor<32x64xf32>
+  %gradient = dtensor.matmul %xt, %t : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
+  %next = dtensor.subtract %w, %gradient : tensor<32x32xf32>
+  return %next : tensor<32x32xf32>
 }
 // The rows of %w, the terms of the product, are no batch: %x would be cut too.
 func.func @rows(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>) -> tensor<64x16xf32> {

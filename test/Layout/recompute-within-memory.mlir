@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A step of four layers whose results wait for the backward part: with less
-// memory, they are computed again, or the batch runs in microbatches. Weights
-// that are cut are gathered twice. The numbers stay the same.
+// memory, they are computed again, or the batch runs in microbatches, or both.
+// Weights that are cut are gathered twice. The numbers stay the same.
 // RUN: mesh-opt %s --auto-layout=250000 --machine=ring --predict --explain 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: mesh-opt %s --auto-layout=140000 --machine=ring | FileCheck %s --check-prefix=LESS
 // RUN: mesh-opt %s --auto-layout=140000 --machine=ring -o %t.json
 // RUN: FileCheck %s --check-prefix=JSON < %t.json
-// RUN: mesh-run %s --auto-layout=140000 --machine=ring --verify
+// RUN: mesh-run %s --auto-layout=80000 --machine=ring --verify
 // RUN: mesh-opt %s --auto-layout=80000 --machine=ring --predict --explain 2>&1 | FileCheck %s --check-prefix=LEAST
 // RUN: not mesh-opt %s --auto-layout=40000 --machine=ring --predict 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: mesh-opt %s --function=sharded --auto-layout=900000 --machine=ring | FileCheck %s --check-prefix=AGAIN
 // RUN: mesh-run %s --function=sharded --auto-layout=900000 --machine=ring --verify
+// RUN: not mesh-opt %s --function=budgeted --predict 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not mesh-opt %s --function=budgeted --target=stablehlo 2>&1 | FileCheck %s --check-prefix=TEXT
+// BUDGET: a device holds at most 100 bytes
+// TEXT: a memory budget is for programs that run on virtual CPUs and on the platform cuda
 // AGAIN: 840.{{.*}} kB of memory
 // AGAIN-COUNT-2: gather the operand of the op at {{.*}} again in the backward part, as FSDP does: 65536 bytes per device less
 // WHOLE-NOT: memory: {{recompute|accumulate}}
@@ -20,7 +24,8 @@
 // JSON: "memory_choices": [
 // JSON-NEXT: "recompute {{.*}}, as jax.checkpoint does
 // LEAST: memory: accumulate gradients over 8 microbatches of 32 rows of argument #0
-// LEAST: memory of each device: 69.{{.*}} kB
+// LEAST-NEXT: recompute {{.*}}, as jax.checkpoint does: 18432 bytes per device less
+// LEAST: memory of each device: 77.{{.*}} kB
 // NONE: no layouts, values to compute again and microbatches were found with which a device holds at most 40000 bytes; those that take least take {{[0-9]+}}
 
 #mesh = #dtensor.mesh<x = 4>
@@ -102,5 +107,10 @@ func.func @sharded(%x: tensor<1024x128xf32, #rows>, %w0: tensor<128x128xf32, #ro
   %n0 = dtensor.subtract %w0, %g0 : (tensor<128x128xf32, #rows>, tensor<128x128xf32>) -> tensor<128x128xf32>
   %r0 = dtensor.constraint %n0 : (tensor<128x128xf32>) -> tensor<128x128xf32, #rows>
   return %r0, %r1, %r2 : tensor<128x128xf32, #rows>, tensor<128x128xf32, #rows>, tensor<128x128xf32, #rows>
+}
+
+func.func @budgeted(%x: tensor<64x64xf32, #rows>) -> tensor<64x64xf32> attributes {dtensor.memory_budget = 100} {
+%0 = dtensor.tanh %x : (tensor<64x64xf32, #rows>) -> tensor<64x64xf32>
+return %0 : tensor<64x64xf32>
 }
 }

@@ -195,6 +195,27 @@ TEST(PredictTest, StepsOfALoopCountOnceATurn) {
   EXPECT_EQ(predicted(program, machine()).unknownLoops, 1);
 }
 
+// Generated code of a whole loop is the work of one core, turn by turn.
+TEST(PredictTest, ALoopInOneStepCountsItsTurns) {
+  MachineModel model = machine();
+  model.sharedMemory = true;
+  model.workers = 4;
+  Program program = products();
+  program.steps[2] =
+      KernelStep{.symbol = "loop",
+                 .flops = 1,
+                 .options = {{"turns", 1000}, {"turn_operations", 2'000'000}}};
+  const auto timeOfLoop = [&] {
+    return predicted(program, model).steps[2].time;
+  };
+  EXPECT_EQ(predicted(program, model).steps[2].flops, 2'000'000'000);
+  const int64_t wholeTime = timeOfLoop();
+  std::get<KernelStep>(program.steps[2]).options["turns"] = -1;
+  EXPECT_EQ(wholeTime - timeOfLoop(),
+            timeFor(999 * int64_t(2'000'000), model.flopsPerSecond));
+  EXPECT_EQ(predicted(program, model).unknownLoops, 1);
+}
+
 TEST(PredictTest, AProgramWithoutStepsIsAnError) {
   const Compiled compiled(Signature{.name = "main"}, {}, StableHLOProgram());
   EXPECT_THAT(predict(compiled, machine()).error().message(),

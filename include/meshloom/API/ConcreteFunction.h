@@ -12,9 +12,11 @@ namespace meshloom {
 
 class Compiled; // Core/Compiled.h
 class ConcreteFunction;
-struct MachineModel; // Core/MachineModel.h
-struct LayoutAdvice; // Core/LayoutAdvice.h
-struct Prediction;   // Core/Prediction.h
+struct AutoLayoutOptions; // API/Predict.h
+struct MachineModel;      // Core/MachineModel.h
+struct LayoutAdvice;      // Core/LayoutAdvice.h
+struct LayoutPlan;        // API/Predict.h
+struct Prediction;        // Core/Prediction.h
 namespace detail {
 class TracedFunction;
 
@@ -100,17 +102,6 @@ public:
   /// it. Throws meshloom::Error if there is no such preset.
   std::vector<CollectiveInfo> collectives(std::string_view machine,
                                           bool refine = true) const;
-  /// The arguments, with the layouts by which a call would take the least time
-  /// on a machine ("ring", "shared-memory", ...) and a device would hold at
-  /// most `memory` bytes at a time; 0: any number. The layouts that they have
-  /// are one start of the search, so the plan found is never predicted to be
-  /// slower. Nothing is laid out: create variables and inputs with these
-  /// layouts to use them. Compiles again for it. Throws meshloom::Error if
-  /// there is no such machine, if no layouts keep to the memory, or if the
-  /// function is on several sets of devices. Meshloom's own;
-  /// docs/AutomaticLayouts.md.
-  std::vector<ValueInfo> auto_layout(std::string_view machine,
-                                     int64_t memory = 0) const;
   /// Collectives, predicted costs and rejected alternatives, as text. Compiles
   /// again for it.
   std::string explain() const;
@@ -149,8 +140,11 @@ private:
   friend void write_explanation(const ConcreteFunction &function,
                                 const std::filesystem::path &path,
                                 const std::string &machine);
+  friend LayoutPlan auto_layout(const ConcreteFunction &function,
+                                const Mesh &mesh,
+                                const AutoLayoutOptions &options);
   friend LayoutAdvice suggest(const ConcreteFunction &function,
-                              const std::string &machine);
+                              const std::string &machine, int64_t memory);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };

@@ -39,6 +39,14 @@ struct FunctionOptions {
   /// not compile. One that is called in another function is a part of that
   /// one.
   int64_t accumulate_gradients = 1;
+  /// Most bytes that a device may hold during a call, by the plan of its
+  /// memory; 0: any number. A program that takes more gathers values twice,
+  /// computes values again in the backward part, as `jax.checkpoint` does, and
+  /// runs its batch in microbatches, docs/AutomaticLayouts.md; `explain` tells
+  /// which. Arguments keep their layouts. A program for which none of that
+  /// suffices does not compile. One that is called in another function is a
+  /// part of that one.
+  int64_t memory = 0;
 };
 
 namespace detail {

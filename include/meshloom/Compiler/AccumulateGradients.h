@@ -30,9 +30,9 @@ inline constexpr llvm::StringLiteral accumulateGradientsAttr =
 /// where x[i] are the rows i, i + count, i + 2 count, ..., so that a device
 /// that has rows of x has a part of each microbatch. The batch are the
 /// arguments that the step does not update and whose leading dims have one
-/// size. Fails with a diagnostic where the program needs the whole batch at
-/// once, where `count` does not divide it, and where layouts of values inside
-/// are given.
+/// size. Layouts that values inside are given hold for those of a microbatch.
+/// Fails with a diagnostic where the program needs the whole batch at once, and
+/// where `count` does not divide it.
 LogicalResult accumulateGradients(mlir::func::FuncOp function, int64_t count);
 
 /// Asks the compiler for accumulation in the function that

@@ -96,6 +96,8 @@ public:
   void expectContract(const Contract &contract);
   /// The batch runs in so many microbatches.
   void accumulateGradients(int64_t microbatches);
+  /// A device may hold at most so many bytes at a time.
+  void limitMemory(int64_t bytes);
   const std::string &name() const { return title; }
   /// Any thread may ask.
   bool active() const { return !ended; }

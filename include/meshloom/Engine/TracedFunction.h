@@ -101,6 +101,7 @@ struct TraceOptions {
   /// See FunctionOptions.
   std::optional<Contract> contract = std::nullopt;
   int64_t microbatches = 1; ///< FunctionOptions::accumulate_gradients
+  int64_t memory = 0;
 };
 /// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,

@@ -14,8 +14,9 @@
 
 namespace meshloom {
 
-/// Ops in a row of a function's block. Some of their results are not used
-/// before the boundary of the recomputation, and are computed again then.
+/// Ops in a row of a block: the function's, or the body of the loop in which
+/// most bytes wait for a later use. Some of their results are not used before
+/// the boundary of the recomputation, and are computed again then.
 struct RecomputedPart {
   size_t first = 0, end = 0; ///< the ops [first, end), by number in the block
   int64_t savedBytes = 0;    ///< that a device need not keep

@@ -52,6 +52,13 @@ bool isMultiplied(Type element) {
          element.isBF16() || element.isInteger(32);
 }
 
+/// Returns how often the body runs; -1: that is not known.
+int64_t turnsOf(WhileOp loop) {
+  // The counter may be in a kernel by now.
+  auto count = loop->getAttrOfType<IntegerAttr>(tripCountAttr);
+  return count ? count.getInt() : -1;
+}
+
 /// The work of one turn of a loop.
 class Turn {
 public:
@@ -61,6 +68,8 @@ public:
            work <= mostLoopFlops * std::max<int64_t>(1, steps / 2) &&
            productWork <= mostLoopProducts / 2 && bytes <= mostBytes;
   }
+  /// Returns the operations of a turn, with all turns of the loops inside.
+  int64_t operations() const { return work + productWork + innerOperations; }
 
 private:
   bool add(WhileOp loop) {
@@ -240,6 +249,8 @@ private:
       // The turns inside have been looked at.
       Turn inner;
       bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytes;
+      innerOperations +=
+          inner.operations() * std::max<int64_t>(1, turnsOf(loopOf(call)));
       return true;
     }
     if (call.getCallee() == "dynamic_slice" || call.getCallee() == "gather") {
@@ -304,7 +315,7 @@ private:
     return *call.getScalar().front().getOps<WhileOp>().begin();
   }
 
-  int64_t work = 0, productWork = 0, bytes = 0;
+  int64_t work = 0, productWork = 0, innerOperations = 0, bytes = 0;
   int64_t steps = 0; ///< those for more than one element
 };
 
@@ -326,8 +337,10 @@ SmallVector<TermList> accessByHeldLoops(Type type, CallLoops &loops) {
   return access;
 }
 
-/// Moves `loop` into a call at its place.
-void formLoopCall(WhileOp loop) {
+/// Moves `loop` into a call at its place. The call says how often it turns and
+/// how many operations a turn has, for predictions; for scheduling, all loops
+/// have the same work.
+void formLoopCall(WhileOp loop, const Turn &turn) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   Region region;
@@ -364,10 +377,12 @@ void formLoopCall(WhileOp loop) {
     accesses.push_back(accessByHeldLoops(type, loops));
   for (Type type : loop.getResultTypes())
     accesses.push_back(accessByHeldLoops(type, loops));
-  auto call =
-      createCall(loop, loop.getResultTypes(), inputs, loops, accesses,
-                 spmd::layoutOf(loop.getResult(0).getType()).mesh(),
-                 LibraryCall(loop, "loop"), overwritable, mostLoopFlops);
+  auto call = createCall(loop, loop.getResultTypes(), inputs, loops, accesses,
+                         spmd::layoutOf(loop.getResult(0).getType()).mesh(),
+                         LibraryCall(loop, "loop")
+                             .number("turns", turnsOf(loop))
+                             .number("turn_operations", turn.operations()),
+                         overwritable, mostLoopFlops);
   call->setAttr("ops", b.getStringAttr("while"));
   loop.replaceAllUsesWith(call.getOutputs());
   loop->remove();
@@ -401,6 +416,6 @@ bool meshloom::isLoopProduct(DotGeneralOp product) {
 
 void meshloom::formLoopCalls(Block &block) {
   for (auto loop : llvm::make_early_inc_range(block.getOps<WhileOp>()))
-    if (loop.getNumResults() > 0 && Turn().takes(loop))
-      formLoopCall(loop);
+    if (Turn turn; loop.getNumResults() > 0 && turn.takes(loop))
+      formLoopCall(loop, turn);
 }

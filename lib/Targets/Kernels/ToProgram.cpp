@@ -313,6 +313,10 @@ private:
       step.loops[loop].ranges = op.getLoopRanges(loop);
     }
     step.flops = op.getFlops();
+    if (std::optional<DictionaryAttr> options = op.getOptions())
+      for (NamedAttribute option : *options)
+        step.options.emplace(option.getName().str(),
+                             optionOf(option.getValue()));
     // Code that is made for the region, not a function of the runtime.
     if (op.getCallee() == "loop" || op.getCallee() == "rows") {
       step.symbol = addCode(op);
@@ -320,10 +324,6 @@ private:
       return success();
     }
     step.library = op.getCallee().str();
-    if (std::optional<DictionaryAttr> options = op.getOptions())
-      for (NamedAttribute option : *options)
-        step.options.emplace(option.getName().str(),
-                             optionOf(option.getValue()));
     if (KernelOp scalar = op.getScalarKernel())
       step.symbol = addCode(scalar);
     steps->push_back(std::move(step));
