@@ -176,8 +176,8 @@ class Devices(unittest.TestCase):
             addends = jax.jit(in_map(P("x"), P(unreduced={"x"})))(x)
             back = in_map(P(unreduced={"x"}), P("x"))
             once = jax.jit(back)(addends)
-            constrained = lambda a: jax.reshard(a, P(unreduced={"x"}))
-            both = jax.jit(lambda a: (back(constrained(a)), jax.reshard(a, P())))(addends)
+            constrained = lambda a: jax.sharding.reshard(a, P(unreduced={"x"}))
+            both = jax.jit(lambda a: (back(constrained(a)), jax.sharding.reshard(a, P())))(addends)
         self.assertEqual(addends.shape, (4,))
         np.testing.assert_array_equal(once, 4 * np.arange(8))
         np.testing.assert_array_equal(both[0], once)
@@ -248,6 +248,7 @@ class Devices(unittest.TestCase):
                 total, turned = f(a, b)
                 compiled = f.lower(a, b).compile()
                 self.assertEqual(compiled.input_formats[0], (a.format, b.format))
+                self.assertRegex(compiled.as_text(), r"layout=\{\(f32\[\d,\d\]\{0,1\}, ")
                 orders = [v.format.layout.major_to_minor for v in (a, b, total, turned)]
                 self.assertEqual(orders, [(1, 0), (1, 0), (0, 1), (0, 1)])
                 self.assertTrue(total.sharding.is_equivalent_to(sharding, 2))
@@ -505,8 +506,11 @@ class Programs(unittest.TestCase):
         start = -storage.ctypes.data % 64
         device = jax.devices()[1]
 
+        without_copy = [False] if jax.__version_info__ >= (0, 9) else []
+
         def moved(array):
-            return _jax.dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, False)
+            return _jax.dlpack_managed_tensor_to_buffer(
+                array.__dlpack__(), device, None, *without_copy)
 
         x = storage[start:start + 24].view(np.float32).reshape(2, 3)
         x[:] = np.arange(6).reshape(2, 3)
@@ -514,7 +518,8 @@ class Programs(unittest.TestCase):
             y = moved(source)
             self.assertEqual(y.devices(), {device})
             np.testing.assert_array_equal(y + 1, source + 1)
-        with self.assertRaisesRegex(Exception, "is not aligned to 64 bytes"):
+        # JAX 0.8 has an error of its own.
+        with self.assertRaisesRegex(Exception, "not aligned to 64 bytes|HostBufferSemantics"):
             moved(storage[start + 4:start + 28])
 
     def test_the_limit_of_memory(self):
