@@ -174,11 +174,14 @@ class Devices(unittest.TestCase):
             lambda a: 2 * a, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=False)
         with jax.set_mesh(mesh):
             addends = jax.jit(in_map(P("x"), P(unreduced={"x"})))(x)
+            equal = jax.jit(in_map(P(), P(unreduced={"x"})))(jax.sharding.reshard(x, P()))
             back = in_map(P(unreduced={"x"}), P("x"))
             once = jax.jit(back)(addends)
             constrained = lambda a: jax.sharding.reshard(a, P(unreduced={"x"}))
             both = jax.jit(lambda a: (back(constrained(a)), jax.sharding.reshard(a, P())))(addends)
         self.assertEqual(addends.shape, (4,))
+        for shard in equal.addressable_shards:
+            np.testing.assert_array_equal(shard.data, 2 * np.arange(8))
         np.testing.assert_array_equal(once, 4 * np.arange(8))
         np.testing.assert_array_equal(both[0], once)
         np.testing.assert_array_equal(both[1], 2 * (np.arange(4) + np.arange(4, 8)))
