@@ -65,7 +65,7 @@ static Value addends(Importer &im, Value value, unsigned axis,
                      ReduceKind kind) {
   LaneBuilder &b = im.b;
   Value values = copies(b, value, axis);
-  ArrayRef<int64_t> shape = b.shapeOf(values);
+  SmallVector<int64_t> shape = b.shapeOf(values);
   auto type = RankedTensorType::get(shape, b.getI32Type());
   Value first = b.compare(dtensor::ComparisonDirection::EQ, b.iota(type, 0),
                           b.splat(type, llvm::APInt(32, 0)));
