@@ -14,6 +14,7 @@
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/NameScopes.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Import/VHLO/ClientOps.h"
 #include "meshloom/Runtime/RemoteClient.h"
@@ -361,6 +362,7 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
       parseProgram(program->code, programPath, &freshContext().context);
   if (!module)
     return module.error();
+  readNameScopes(**module);
   auto interface = interfaceOf(**module);
   if (!interface)
     return interface.error();

@@ -434,6 +434,7 @@ class Programs(unittest.TestCase):
             jnp.ones((64, 8), jnp.float32)).compile()
         self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 64 * 8 * 4 // 8)
         self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
+        self.assertIn(compiled.cost_analysis()["flops"], range(1, 64 * 8))
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
         replicated = NamedSharding(mesh_of(8), P())
@@ -492,17 +493,22 @@ class Programs(unittest.TestCase):
 
     def test_a_profile_has_programs_and_their_steps(self):
         def multiply(a, b):
-            return jnp.tanh(a @ b)
+            with jax.named_scope("layer"):
+                return jnp.tanh(a @ b)
 
         with tempfile.TemporaryDirectory() as folder:
             with jax.profiler.trace(folder):
                 jax.jit(multiply)(jnp.ones((64, 64)), jnp.ones((64, 64))).block_until_ready()
             data = jax.profiler.ProfileData.from_file(str(next(Path(folder).rglob("*.xplane.pb"))))
         plane = data.find_plane_with_name("/device:CUSTOM:Meshloom")
-        events = {line.name: [event.name for event in line.events] for line in plane.lines}
-        self.assertIn("jit_multiply", events.pop("Programs"))
-        steps = sum(events.values(), [])
-        self.assertTrue(any(name.startswith("dot") for name in steps), steps)
+        events = {line.name: list(line.events) for line in plane.lines}
+        self.assertIn("jit_multiply", [event.name for event in events.pop("Programs")])
+        dots = [dict(event.stats) for event in sum(events.values(), [])
+                if event.name.startswith("dot")]
+        self.assertEqual(sum(dot["flops"] for dot in dots), 2 * 64**3)
+        self.assertGreaterEqual(sum(dot["bytes_accessed"] for dot in dots), 3 * 4 * 64**2)
+        self.assertIn("layer", dots[0]["tf_op"])
+        self.assertRegex(dots[0]["source"], r"jax_test.py:\d+")
 
     def test_memory_of_numpy_by_dlpack(self):
         storage = np.zeros(128, np.uint8)
