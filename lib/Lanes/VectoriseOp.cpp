@@ -249,6 +249,7 @@ Vectorised callback(LaneBuilder &b, dtensor::CallbackOp op,
       b, b.getLoc(), types, inputs, op.getCallTargetName(),
       op.getBackendConfig(), number.getRank() ? number : RankedTensorType());
   callback.setByShard(op.getByShard() && lanes.empty());
+  callback.setMasked(op.getMasked());
   for (Value result : callback.getResults())
     b.note(result, lanes);
   return SmallVector<Value>(callback.getResults());

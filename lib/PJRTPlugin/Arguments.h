@@ -52,6 +52,9 @@ public:
       size = SIZE_MAX;
   }
 
+  /// A structure of `size` bytes, where callers leave its own size undefined.
+  Arguments(void *structure, size_t size) : base(structure), size(size) {}
+
   template <typename Value, typename T> Value get(capi::Field<T> field) const {
     return field.offset + sizeof(Value) <= size ? capi::read<Value>(base, field)
                                                 : Value{};

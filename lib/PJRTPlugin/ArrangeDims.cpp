@@ -22,12 +22,6 @@ Result<DimOrder> orderOf(StringAttr mode, Type type) {
   return DimOrder::read(mode.getValue(), rank);
 }
 
-RankedTensorType inMemory(const DimOrder &order, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(order.inMemory(tensor.getShape()),
-                               tensor.getElementType());
-}
-
 /// Returns the sharding of a value with its dims in the order of memory. Fails
 /// on a sharding that is not Shardy's.
 Result<Attribute> inMemory(const DimOrder &order, Attribute attribute) {
@@ -75,12 +69,11 @@ Result<DimOrder> arrangeArgument(FuncOp main, unsigned i) {
     return sharding.error();
   if (*sharding)
     main.setArgAttr(i, shardingAttr, *sharding);
-  argument.setType(inMemory(*order, type));
+  auto tensor = cast<RankedTensorType>(type);
+  argument.setType(tensor.clone(order->inMemory(tensor.getShape())));
   OpBuilder builder = OpBuilder::atBlockBegin(&main.getBody().front());
-  auto value = builder.create<stablehlo::TransposeOp>(
-      argument.getLoc(), type, argument,
-      order->ofValue(DimOrder::rowMajor(order->rank()).majorToMinor()));
-  argument.replaceAllUsesExcept(value, value);
+  Value value = fromMemory(builder, *order, argument);
+  argument.replaceAllUsesExcept(value, value.getDefiningOp());
   return order;
 }
 
@@ -100,13 +93,25 @@ Result<DimOrder> arrangeResult(FuncOp main, unsigned i) {
   if (*sharding)
     main.setResultAttr(i, shardingAttr, *sharding);
   OpBuilder builder(terminator);
-  terminator->setOperand(i, builder.create<stablehlo::TransposeOp>(
-                                result.getLoc(),
-                                inMemory(*order, result.getType()), result,
-                                order->majorToMinor()));
+  terminator->setOperand(i, toMemory(builder, *order, result));
   return order;
 }
 } // namespace
+
+Value plugin::toMemory(OpBuilder &builder, const DimOrder &order, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return builder.create<stablehlo::TransposeOp>(
+      value.getLoc(), type.clone(order.inMemory(type.getShape())), value,
+      order.majorToMinor());
+}
+
+Value plugin::fromMemory(OpBuilder &builder, const DimOrder &order,
+                         Value inMemory) {
+  auto type = cast<RankedTensorType>(inMemory.getType());
+  return builder.create<stablehlo::TransposeOp>(
+      inMemory.getLoc(), type.clone(order.ofValue(type.getShape())), inMemory,
+      order.ofValue(DimOrder::rowMajor(order.rank()).majorToMinor()));
+}
 
 Result<DimOrders> plugin::arrangeDims(FuncOp main) {
   DimOrders orders;

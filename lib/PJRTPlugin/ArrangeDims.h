@@ -16,6 +16,11 @@ struct DimOrders {
   std::vector<DimOrder> arguments, results;
 };
 
+/// Transposes a value to the order of memory.
+Value toMemory(OpBuilder &builder, const DimOrder &order, Value value);
+/// Transposes from the order of memory to the value.
+Value fromMemory(OpBuilder &builder, const DimOrder &order, Value inMemory);
+
 /// Gives the arguments and results of `main` their dims in the order of memory
 /// that their attribute mhlo.layout_mode names, and transposes between these
 /// and the values that the program is written with. A result whose order is

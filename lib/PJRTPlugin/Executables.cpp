@@ -5,6 +5,7 @@
 #include "Inspections.h"
 #include "OpShardings.h"
 
+#include "meshloom/Predict/Predict.h"
 #include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
 #include "meshloom/Runtime/Plan/PlanClient.h"
 
@@ -142,8 +143,13 @@ ProgramBytes bytesOf(const LoadedProgram &program) {
 pjrt::NamedValues &ExecutableObject::costs() {
   std::lock_guard lock(mutex);
   if (!costList) {
-    const ProgramBytes bytes = bytesOf(*loaded);
-    costValues["bytes accessed"] = float(bytes.arguments + bytes.results);
+    const MachineModel &machine = loaded->request.options.machine;
+    const auto costs = predict(loaded->executable->compiled(), machine);
+    if (costs) { // of all devices together where they share memory
+      const auto devices = float(machine.sharedMemory ? costs->mesh.size() : 1);
+      costValues["flops"] = float(costs->flops) / devices;
+      costValues["bytes accessed"] = float(costs->bytes) / devices;
+    }
     costList = std::make_unique<pjrt::NamedValues>(costValues);
   }
   return *costList;

@@ -63,6 +63,11 @@ std::optional<DimOrder> orderOfStrides(std::span<const int64_t> extents,
   return order;
 }
 
+/// The fields of a layout, whose own size JAX 0.11 and later leave undefined.
+Arguments fieldsOf(const void *layout) {
+  return {const_cast<void *>(layout), MemoryLayout::structSize};
+}
+
 bool hasStrides(const Arguments &layout) {
   return capi::MemoryLayoutKind(layout.get<int32_t>(MemoryLayout::type)) ==
          capi::MemoryLayoutKind::Strides;
@@ -91,7 +96,7 @@ Result<DimOrder> plugin::orderOf(const void *layout,
   const DimOrder rowMajor = DimOrder::rowMajor(extents.size());
   if (!layout)
     return rowMajor;
-  const Arguments fields(const_cast<void *>(layout));
+  const Arguments fields = fieldsOf(layout);
   if (hasStrides(fields)) {
     const auto strides = byteStrides(fields);
     auto order = orderOfStrides(extents, strides, width);
@@ -121,7 +126,7 @@ Result<std::vector<int64_t>> plugin::stridesOf(const void *layout,
                                                int64_t width) {
   if (!layout)
     return std::vector<int64_t>();
-  const Arguments fields(const_cast<void *>(layout));
+  const Arguments fields = fieldsOf(layout);
   if (hasStrides(fields)) {
     const auto strides = byteStrides(fields);
     return std::vector(strides.begin(), strides.end());

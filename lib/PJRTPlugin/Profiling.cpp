@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The profiler that jax.profiler starts: what the runtime records of programs,
 // as an XSpace, the message that JAX writes for TensorBoard and Perfetto. Its
-// planes have lines, and these have events, whose names are in a table of the
-// plane.
+// planes have lines, and these have events. Events have statistics, whose names
+// and texts are in a table of the plane, as those of events are.
 #include "FunctionTable.h"
 #include "PluginObjects.h"
 
@@ -61,6 +61,12 @@ public:
                       .number(1, number)
                       .bytes(2, Message().number(1, number).bytes(2, name).text)
                       .text);
+    for (const auto &[text, number] : texts)
+      plane.bytes(5,
+                  Message()
+                      .number(1, number)
+                      .bytes(2, Message().number(1, number).bytes(2, text).text)
+                      .text);
     return plane.text;
   }
 
@@ -79,10 +85,48 @@ private:
         names.try_emplace(nameOf(event), names.size() + 1).first->second;
     lines[line].bytes(
         4, Message()
-               .number(1, name)
-               .number(2, uint64_t(event.begin) * picoseconds)
-               .number(3, uint64_t(event.end - event.begin) * picoseconds)
-               .text);
+                   .number(1, name)
+                   .number(2, uint64_t(event.begin) * picoseconds)
+                   .number(3, uint64_t(event.end - event.begin) * picoseconds)
+                   .text +
+               statisticsOf(event));
+  }
+
+  /// The statistics of an event by the names that XLA gives them, which
+  /// TensorBoard knows.
+  std::string statisticsOf(const ProfileEvent &event) {
+    Message list;
+    auto addNumber = [&](std::string_view name, int64_t value) {
+      list.bytes(4, Message()
+                        .number(1, textNumber(name))
+                        .number(3, uint64_t(value))
+                        .text);
+    };
+    auto addText = [&](std::string_view name, std::string_view value) {
+      if (!value.empty())
+        list.bytes(4, Message()
+                          .number(1, textNumber(name))
+                          .number(7, textNumber(value))
+                          .text);
+    };
+    addNumber("run_id", event.run);
+    if (event.flops > 0)
+      addNumber("flops", event.flops);
+    if (event.bytes > 0)
+      addNumber("bytes_accessed", event.bytes);
+    const ProfiledProgram &program = profile.programs[event.program];
+    if (event.step < program.steps.size()) {
+      const ProfiledStep &step = program.steps[event.step];
+      addText("tf_op", scopeOf(step.note));
+      addText("source", sourceOf(step.note));
+      addText("hlo_module", program.name);
+    }
+    return list.text;
+  }
+
+  /// The number of a text in the table of names and texts of statistics.
+  uint64_t textNumber(std::string_view text) {
+    return texts.try_emplace(std::string(text), texts.size() + 1).first->second;
   }
 
   std::string nameOf(const ProfileEvent &event) const {
@@ -99,7 +143,7 @@ private:
   const Profile &profile;
   const int64_t started;
   std::map<int64_t, Message> lines;
-  std::map<std::string, uint64_t> names;
+  std::map<std::string, uint64_t> names, texts;
 };
 
 Status create(const Arguments &args) {

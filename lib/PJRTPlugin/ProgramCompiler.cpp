@@ -4,7 +4,7 @@
 
 #include "ArrangeDims.h"
 #include "FfiCalls.h"
-#include "OpShardings.h"
+#include "PartitionedInterface.h"
 #include "Placement.h"
 #include "StackAddends.h"
 
@@ -14,6 +14,7 @@
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Import/StableHLO/NameScopes.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Import/VHLO/ClientOps.h"
 #include "meshloom/Runtime/RemoteClient.h"
@@ -223,34 +224,6 @@ void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
                     mlir::DenseI64ArrayAttr::get(module.getContext(), order));
 }
 
-/// Gives a partitioned program the tokens that its source has, and says how its
-/// arguments and results are parts of the source's.
-void addInterface(ModuleOp module, const ProgramInterface &interface,
-                  const std::vector<std::string> &argumentShardings,
-                  const std::vector<std::string> &resultShardings) {
-  auto main = *module.getOps<FuncOp>().begin();
-  auto token = stablehlo::TokenType::get(module.getContext());
-  for (auto [i, argument] : llvm::enumerate(interface.arguments))
-    if (argument.element.isToken)
-      main.insertArgument(unsigned(i), token, {}, main.getLoc());
-  Operation *terminator = main.getBody().front().getTerminator();
-  OpBuilder builder(terminator);
-  for (auto [i, result] : llvm::enumerate(interface.results))
-    if (result.element.isToken) {
-      main.insertResult(unsigned(i), token, {});
-      Value value = builder.create<stablehlo::AfterAllOp>(main.getLoc(), token,
-                                                          mlir::ValueRange());
-      terminator->insertOperands(unsigned(i), value);
-    }
-  SmallVector<StringRef> shardings(argumentShardings.begin(),
-                                   argumentShardings.end());
-  module->setAttr("mhlo.spmd_parameters_shardings",
-                  builder.getStrArrayAttr(shardings));
-  if (!resultShardings.empty())
-    module->setAttr("mhlo.spmd_output_sharding",
-                    builder.getStringAttr(resultShardingOf(resultShardings)));
-}
-
 /// The positions of values in a signature, which has no tokens.
 std::vector<int> positionsOf(const std::vector<ValueType> &values) {
   std::vector<int> positions;
@@ -389,6 +362,7 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
       parseProgram(program->code, programPath, &freshContext().context);
   if (!module)
     return module.error();
+  readNameScopes(**module);
   auto interface = interfaceOf(**module);
   if (!interface)
     return interface.error();

@@ -97,6 +97,19 @@ Value sumAddends(OpBuilder &builder, Value addends, RankedTensorType type) {
   return sum->getResult(0);
 }
 
+/// Removes constraints that repeat the sharding of the value. JAX 0.11 and
+/// later write one before each jax.shard_map.
+void removeRepeatedConstraints(Value value, sdy::TensorShardingAttr sharding) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+    auto constraint = dyn_cast<sdy::ShardingConstraintOp>(user);
+    if (!constraint || constraint.getSharding() != sharding)
+      continue;
+    removeRepeatedConstraints(constraint.getResult(), sharding);
+    constraint.replaceAllUsesWith(value);
+    constraint.erase();
+  }
+}
+
 bool stackArgument(FuncOp main, unsigned i) {
   auto sharding =
       main.getArgAttrOfType<sdy::TensorShardingAttr>(i, shardingAttr);
@@ -105,6 +118,7 @@ bool stackArgument(FuncOp main, unsigned i) {
   if (!sharding || sharding.getUnreducedAxes().empty() || !type ||
       !type.getElementType().isIntOrFloat())
     return false;
+  removeRepeatedConstraints(argument, sharding);
   SmallVector<mlir::OpOperand *> entries, others;
   for (mlir::OpOperand &use : argument.getUses())
     (takesAddends(use, sharding) ? entries : others).push_back(&use);

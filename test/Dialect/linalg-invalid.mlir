@@ -161,6 +161,14 @@ func.func @custom_batch(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor
 
 // -----
 
+func.func @callback_mask(%a: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dtensor.callback' op violates constraint C4: with 'masked' its first input must be a tensor of i1 with the batch dims}}
+  %0 = dtensor.callback "mine"(%a) {batch_dims = 1, masked} : (tensor<3x4xf32>) -> tensor<3xi32>
+  return
+}
+
+// -----
+
 func.func @custom_reduced(%a: tensor<3x4x4xf32>, %b: tensor<3x4x7xf32>, %c: tensor<3x4x7xcomplex<f32>>, %d: tensor<3x4xf32>) {
   // expected-error @+1 {{'dtensor.custom_call' op violates constraint C4: a reduction by or does not take 'f32'}}
   %0 = dtensor.custom_call "mine"(%d) {rule = "a b -> a", kind = #dtensor.kind<or>} : (tensor<3x4xf32>) -> tensor<3xf32>

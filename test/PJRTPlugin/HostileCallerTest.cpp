@@ -202,6 +202,32 @@ TEST_F(HostileCallerTest, DamagedShapesOfBuffersAreErrors) {
   EXPECT_THAT(error([](Block &) {}), HasSubstr("more bytes"));
 }
 
+// JAX 0.11 and later write no size into layouts.
+TEST_F(HostileCallerTest, LayoutsWithAWrongSizeAreRead) {
+  using Args = Client_BufferFromHostBuffer_Args;
+  using Tiled = Buffer_MemoryLayout_Tiled;
+  const int64_t columns[] = {0, 1};
+  alignas(8) std::array<char, Buffer_MemoryLayout::stride> layout{};
+  write(layout.data(), Buffer_MemoryLayout::struct_size, size_t(2));
+  write(layout.data(), Buffer_MemoryLayout::tiled + Tiled::minor_to_major,
+        columns);
+  write(layout.data(), Buffer_MemoryLayout::tiled + Tiled::minor_to_major_size,
+        size_t(2));
+  dims = {2, 2};
+  Block args = bufferArguments();
+  args.set(Args::device_layout, layout.data());
+  ASSERT_EQ(call(Slot::Client_BufferFromHostBuffer, args), "");
+  Handle buffer = args.get<Handle>(Args::buffer);
+  Block pointer;
+  pointer.set(Buffer_UnsafePointer_Args::buffer, buffer);
+  ASSERT_EQ(call(Slot::Buffer_UnsafePointer, pointer), "");
+  const auto *memory = reinterpret_cast<const float *>(
+      pointer.get<uintptr_t>(Buffer_UnsafePointer_Args::buffer_pointer));
+  EXPECT_THAT(std::vector(memory, memory + 4),
+              testing::ElementsAre(1, 3, 2, 4));
+  destroyBuffer(buffer);
+}
+
 TEST_F(HostileCallerTest, DamagedCallsOfProgramsAreErrors) {
   ASSERT_EQ(compile(doubled, ""), "");
   using Args = LoadedExecutable_Execute_Args;

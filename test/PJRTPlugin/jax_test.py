@@ -174,10 +174,14 @@ class Devices(unittest.TestCase):
             lambda a: 2 * a, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=False)
         with jax.set_mesh(mesh):
             addends = jax.jit(in_map(P("x"), P(unreduced={"x"})))(x)
+            equal = jax.jit(in_map(P(), P(unreduced={"x"})))(jax.sharding.reshard(x, P()))
             back = in_map(P(unreduced={"x"}), P("x"))
             once = jax.jit(back)(addends)
-            both = jax.jit(lambda a: (back(a), jax.reshard(a, P())))(addends)
+            constrained = lambda a: jax.sharding.reshard(a, P(unreduced={"x"}))
+            both = jax.jit(lambda a: (back(constrained(a)), jax.sharding.reshard(a, P())))(addends)
         self.assertEqual(addends.shape, (4,))
+        for shard in equal.addressable_shards:
+            np.testing.assert_array_equal(shard.data, 2 * np.arange(8))
         np.testing.assert_array_equal(once, 4 * np.arange(8))
         np.testing.assert_array_equal(both[0], once)
         np.testing.assert_array_equal(both[1], 2 * (np.arange(4) + np.arange(4, 8)))
@@ -247,6 +251,7 @@ class Devices(unittest.TestCase):
                 total, turned = f(a, b)
                 compiled = f.lower(a, b).compile()
                 self.assertEqual(compiled.input_formats[0], (a.format, b.format))
+                self.assertRegex(compiled.as_text(), r"layout=\{\(f32\[\d,\d\]\{0,1\}, ")
                 orders = [v.format.layout.major_to_minor for v in (a, b, total, turned)]
                 self.assertEqual(orders, [(1, 0), (1, 0), (0, 1), (0, 1)])
                 self.assertTrue(total.sharding.is_equivalent_to(sharding, 2))
@@ -429,6 +434,7 @@ class Programs(unittest.TestCase):
             jnp.ones((64, 8), jnp.float32)).compile()
         self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 64 * 8 * 4 // 8)
         self.assertGreater(compiled.cost_analysis()["bytes accessed"], 0)
+        self.assertIn(compiled.cost_analysis()["flops"], range(1, 64 * 8))
         self.assertRegex(compiled.as_text(), "all-(gather|reduce)")
         self.assertEqual(compiled.input_shardings[0][0], sharding)
         replicated = NamedSharding(mesh_of(8), P())
@@ -487,25 +493,33 @@ class Programs(unittest.TestCase):
 
     def test_a_profile_has_programs_and_their_steps(self):
         def multiply(a, b):
-            return jnp.tanh(a @ b)
+            with jax.named_scope("layer"):
+                return jnp.tanh(a @ b)
 
         with tempfile.TemporaryDirectory() as folder:
             with jax.profiler.trace(folder):
                 jax.jit(multiply)(jnp.ones((64, 64)), jnp.ones((64, 64))).block_until_ready()
             data = jax.profiler.ProfileData.from_file(str(next(Path(folder).rglob("*.xplane.pb"))))
         plane = data.find_plane_with_name("/device:CUSTOM:Meshloom")
-        events = {line.name: [event.name for event in line.events] for line in plane.lines}
-        self.assertIn("jit_multiply", events.pop("Programs"))
-        steps = sum(events.values(), [])
-        self.assertTrue(any(name.startswith("dot") for name in steps), steps)
+        events = {line.name: list(line.events) for line in plane.lines}
+        self.assertIn("jit_multiply", [event.name for event in events.pop("Programs")])
+        dots = [dict(event.stats) for event in sum(events.values(), [])
+                if event.name.startswith("dot")]
+        self.assertEqual(sum(dot["flops"] for dot in dots), 2 * 64**3)
+        self.assertGreaterEqual(sum(dot["bytes_accessed"] for dot in dots), 3 * 4 * 64**2)
+        self.assertIn("layer", dots[0]["tf_op"])
+        self.assertRegex(dots[0]["source"], r"jax_test.py:\d+")
 
     def test_memory_of_numpy_by_dlpack(self):
         storage = np.zeros(128, np.uint8)
         start = -storage.ctypes.data % 64
         device = jax.devices()[1]
 
+        without_copy = [False] if jax.__version_info__ >= (0, 9) else []
+
         def moved(array):
-            return _jax.dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, False)
+            return _jax.dlpack_managed_tensor_to_buffer(
+                array.__dlpack__(), device, None, *without_copy)
 
         x = storage[start:start + 24].view(np.float32).reshape(2, 3)
         x[:] = np.arange(6).reshape(2, 3)
@@ -513,7 +527,8 @@ class Programs(unittest.TestCase):
             y = moved(source)
             self.assertEqual(y.devices(), {device})
             np.testing.assert_array_equal(y + 1, source + 1)
-        with self.assertRaisesRegex(Exception, "is not aligned to 64 bytes"):
+        # JAX 0.8 has an error of its own.
+        with self.assertRaisesRegex(Exception, "not aligned to 64 bytes|HostBufferSemantics"):
             moved(storage[start + 4:start + 28])
 
     def test_the_limit_of_memory(self):

@@ -6,14 +6,18 @@
 #include "meshloom/Dialect/DTensor/Recompute.h"
 #include "meshloom/Lanes/ControlFlow.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace meshloom;
 using namespace meshloom::importer;
 
-/// Returns whether `region` or a function that it calls draws random numbers.
-static bool drawsRandomly(ModuleOp module, Region &region,
-                          llvm::DenseSet<Operation *> &seen) {
+/// Returns whether an op of `region`, or of a function that it calls, holds for
+/// `test`.
+static bool hasOp(ModuleOp module, Region &region,
+                  llvm::function_ref<bool(Operation *)> test,
+                  llvm::DenseSet<Operation *> &seen) {
   auto found = region.walk([&](Operation *op) {
-    if (isa<stablehlo::RngOp>(op))
+    if (test(op))
       return mlir::WalkResult::interrupt();
     mlir::FlatSymbolRefAttr symbol;
     if (auto call = dyn_cast<mlir::func::CallOp>(op))
@@ -23,21 +27,40 @@ static bool drawsRandomly(ModuleOp module, Region &region,
     auto callee = symbol ? module.lookupSymbol<mlir::func::FuncOp>(symbol)
                          : mlir::func::FuncOp();
     if (callee && seen.insert(callee).second &&
-        drawsRandomly(module, callee.getBody(), seen))
+        hasOp(module, callee.getBody(), test, seen))
       return mlir::WalkResult::interrupt();
     return mlir::WalkResult::advance();
   });
   return found.wasInterrupted();
 }
 
+static bool drawsRandomly(ModuleOp module, Region &region) {
+  llvm::DenseSet<Operation *> seen;
+  return hasOp(module, region, llvm::IsaPred<stablehlo::RngOp>, seen);
+}
+
+static bool callsHost(ModuleOp module, Region &region) {
+  llvm::DenseSet<Operation *> seen;
+  auto hasEffect = [](Operation *op) {
+    auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+    return call && call.getHasSideEffect();
+  };
+  return hasOp(module, region, hasEffect, seen);
+}
+
+/// Returns the places where what is being imported runs and `pred` holds.
+static Value runningWhere(Importer &im, Value pred) {
+  return im.running ? im.b.apply<dtensor::AndOp>({im.running, pred}) : pred;
+}
+
 static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
   LaneBuilder &b = im.b;
   SmallVector<Value> inits = im.leaves(op.getOperand());
   const size_t count = inits.size();
-  llvm::DenseSet<Operation *> seen;
   // Says whether the last carried value counts the turns.
-  const bool counts = drawsRandomly(im.module, op.getCond(), seen) ||
-                      drawsRandomly(im.module, op.getBody(), seen);
+  const bool counts = drawsRandomly(im.module, op.getCond()) ||
+                      drawsRandomly(im.module, op.getBody());
+  const bool calls = callsHost(im.module, op.getBody());
   if (counts)
     inits.push_back(b.splat(
         RankedTensorType::get({}, b.getIntegerType(32, /*isSigned=*/false)),
@@ -65,7 +88,15 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
       return im.error("the condition of a while must give one tensor<i1>");
     return preds;
   };
-  parts.body = [&](ArrayRef<Value> arguments, bool) -> Imported {
+  parts.body = [&](ArrayRef<Value> arguments, bool diverges) -> Imported {
+    Value running = im.running;
+    if (diverges && calls) {
+      Imported preds = parts.condition(arguments);
+      if (failed(preds))
+        return failure();
+      running = runningWhere(im, preds->front());
+    }
+    const llvm::SaveAndRestore<Value> mask(im.running, running);
     Imported next = importRegion(op.getBody(), arguments);
     if (failed(next))
       return failure();
@@ -90,6 +121,17 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
   return results;
 }
 
+/// Returns at which places `index` is that of branch `i` of `count`. The last
+/// one is for all other indices.
+static Value takes(LaneBuilder &b, Value index, unsigned i, unsigned count) {
+  using Direction = dtensor::ComparisonDirection;
+  if (i + 1 < count)
+    return b.compare(Direction::EQ, index, b.like(index, double(i)));
+  return b.apply<dtensor::OrOp>(
+      {b.compare(Direction::LT, index, b.like(index, 0)),
+       b.compare(Direction::GE, index, b.like(index, double(i)))});
+}
+
 static Imported importBranches(Importer &im, Value index,
                                ArrayRef<Region *> regions, Operation *source) {
   LaneBuilder &b = im.b;
@@ -98,19 +140,24 @@ static Imported importBranches(Importer &im, Value index,
   SmallVector<RankedTensorType> types;
   for (Type type : source->getResultTypes())
     flatten(type, types);
-  return buildCase(b, index, types, unsigned(regions.size()),
-                   [&](unsigned i, bool) -> Imported {
-                     Imported results = im.importInline(*regions[i], {});
-                     if (failed(results))
-                       return failure();
-                     bool fits = results->size() == types.size();
-                     for (size_t k = 0; fits && k < types.size(); ++k)
-                       fits = b.typeOf((*results)[k]) == types[k];
-                     if (!fits)
-                       return im.error("the results of a branch do not have "
-                                       "the types of the op's results");
-                     return results;
-                   });
+  const auto count = unsigned(regions.size());
+  auto branch = [&](unsigned i, bool diverges) -> Imported {
+    const bool isMasked = diverges && callsHost(im.module, *regions[i]);
+    const llvm::SaveAndRestore<Value> mask(
+        im.running,
+        isMasked ? runningWhere(im, takes(b, index, i, count)) : im.running);
+    Imported results = im.importInline(*regions[i], {});
+    if (failed(results))
+      return failure();
+    bool fits = results->size() == types.size();
+    for (size_t k = 0; fits && k < types.size(); ++k)
+      fits = b.typeOf((*results)[k]) == types[k];
+    if (!fits)
+      return im.error("the results of a branch do not have the types of the "
+                      "op's results");
+    return results;
+  };
+  return buildCase(b, index, types, count, branch);
 }
 
 static Imported importIf(Importer &im, stablehlo::IfOp op) {

@@ -370,6 +370,8 @@ static FailureOr<std::string> registeredName(Importer &im, Call op) {
 static Imported importCallback(Importer &im, Call op, StringRef target) {
   LaneBuilder &b = im.b;
   SmallVector<Value> inputs = im.get(op.getInputs());
+  if (im.running)
+    inputs.insert(inputs.begin(), im.running);
   // In a manual computation each device calls the function.
   Lanes lanes = unionOf(b.lanesOf(inputs), im.manualAxes);
   auto layoutOf = [&](int64_t rank) {
@@ -402,6 +404,7 @@ static Imported importCallback(Importer &im, Call op, StringRef target) {
   auto callback = dtensor::createCallback(
       b, b.getLoc(), types, inputs, target, config ? config.getValue() : "",
       lanes.empty() ? RankedTensorType() : calledAbout(number));
+  callback.setMasked(bool(im.running));
   // jax.debug.print(partitioned=True).
   callback.setByShard(lanes.empty() && types.empty() &&
                       target.contains("partitioned"));

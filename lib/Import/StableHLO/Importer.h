@@ -138,6 +138,9 @@ public:
   /// Which turn it is of each loop around that draws random numbers: each turn
   /// has numbers of its own. Scalars of ui32.
   SmallVector<Value> turns;
+  /// Says at which places what is being imported is run, where these are not
+  /// all: a scalar of i1 with lanes.
+  Value running;
   /// Verifies the ops that were made after the first `since`, if `soFar`
   /// succeeded.
   LogicalResult verifyNewOps(size_t since, LogicalResult soFar);

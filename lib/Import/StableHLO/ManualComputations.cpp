@@ -50,33 +50,43 @@ static ValueSharding freePart(ValueSharding sharding,
   return sharding;
 }
 
+/// Copies of a value in a new first dim, one for each device along `axis`.
+static Value copies(LaneBuilder &b, Value value, unsigned axis) {
+  SmallVector<int64_t> shape{b.extentOf(axis)}, dims;
+  llvm::append_range(shape, b.shapeOf(value));
+  for (int64_t d = 1; d < int64_t(shape.size()); ++d)
+    dims.push_back(d);
+  return b.broadcast(value, shape, dims);
+}
+
 /// `value` as what the devices along `axis` make up by `kind`: the first has
 /// it, the others what changes nothing.
 static Value addends(Importer &im, Value value, unsigned axis,
                      ReduceKind kind) {
   LaneBuilder &b = im.b;
-  SmallVector<int64_t> shape{b.extentOf(axis)}, dims;
-  llvm::append_range(shape, b.shapeOf(value));
-  for (int64_t d = 1; d < int64_t(shape.size()); ++d)
-    dims.push_back(d);
+  Value values = copies(b, value, axis);
+  SmallVector<int64_t> shape = b.shapeOf(values);
   auto type = RankedTensorType::get(shape, b.getI32Type());
   Value first = b.compare(dtensor::ComparisonDirection::EQ, b.iota(type, 0),
                           b.splat(type, llvm::APInt(32, 0)));
   Value nothing = b.broadcast(im.identity(kind, b.elementOf(value)), shape);
-  return b.hide(b.select(first, b.broadcast(value, shape, dims), nothing),
-                axis);
+  return b.hide(b.select(first, values, nothing), axis);
 }
 
-/// Combines the values of the devices along `axis` by `kind`.
-static Value combined(Importer &im, Value value, unsigned axis,
-                      ReduceKind kind) {
+/// Combines the values of the devices along `axis` by `kind`. A value that all
+/// have is the addend of each.
+static FailureOr<Value> combined(Importer &im, Value value, unsigned axis,
+                                 const ValueSharding &sharding,
+                                 ArrayRef<unsigned> manual) {
   LaneBuilder &b = im.b;
   if (contains(b.lanesOf(value), axis))
-    return b.reduce(kind, b.expose(value, axis), 0);
-  if (kind != ReduceKind::Sum) // all have the same
-    return value;
-  return b.apply<dtensor::MultiplyOp>(
-      {value, b.like(value, double(b.extentOf(axis)))});
+    return b.reduce(sharding.unreducedKind, b.expose(value, axis), 0);
+  ValueSharding ofCopies = freePart(sharding, manual);
+  ofCopies.dims.insert(ofCopies.dims.begin(), {{axis}});
+  auto addends = constrain(im, copies(b, value, axis), ofCopies);
+  if (failed(addends))
+    return failure();
+  return b.reduce(sharding.unreducedKind, *addends, 0);
 }
 
 FailureOr<Value> importer::enterManual(Importer &im, Value value,
@@ -103,8 +113,12 @@ FailureOr<Value> importer::leaveManual(Importer &im, Value value,
   if (failed(perDim))
     return failure();
   for (unsigned axis : sharding.unreduced)
-    if (contains(manual, axis))
-      value = combined(im, value, axis, sharding.unreducedKind);
+    if (contains(manual, axis)) {
+      auto sum = combined(im, value, axis, sharding, manual);
+      if (failed(sum))
+        return failure();
+      value = *sum;
+    }
   if (size_t(b.rankOf(value)) != perDim->size())
     return im.error("the body's result has another rank than its sharding");
   int64_t elements = b.typeOf(value).getNumElements();

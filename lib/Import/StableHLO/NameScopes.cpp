@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // JAX names an op by the path of its scopes, in which transformations are
 // written as functions of a scope, and ends it with the name of the primitive.
-#include "NameScopes.h"
+#include "meshloom/Import/StableHLO/NameScopes.h"
 
 #include "meshloom/ControlFlow/SourceLocation.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 
-#include "NameScopes.h"
+#include "meshloom/Import/StableHLO/NameScopes.h"
 
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"

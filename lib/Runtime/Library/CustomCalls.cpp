@@ -7,6 +7,7 @@
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Runtime/Combine.h"
+#include "meshloom/Runtime/StridedRuns.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,6 +79,16 @@ void place(std::vector<CustomOperand> &operands,
   }
 }
 
+/// Sets all elements of a result to zero.
+void clear(const CustomOperand &result) {
+  const int64_t width = byteWidth(result.type);
+  auto *first = static_cast<char *>(result.data);
+  forEachRun(result.shape, result.strides, result.strides,
+             [&](int64_t begin, int64_t, int64_t run) {
+               std::memset(first + begin * width, 0, size_t(run * width));
+             });
+}
+
 /// Returns the loops over reduced dims.
 std::vector<size_t> reducedLoopsOf(const KernelStep &step) {
   std::vector<size_t> reduced;
@@ -115,15 +126,17 @@ Status forEachShard(std::vector<CustomOperand> &inputs,
 }
 
 /// A function that is called for what it does, for each index of the batch
-/// dims, or for each shard: where there are no such dims, shards or results, by
-/// the device that has the beginning of the last loop, which is over devices.
+/// dims where the first input holds, if `masked`, or for each shard: where
+/// there are no such dims, shards or results, by the device that has the
+/// beginning of the last loop, which is over devices.
 class Callback : public LibraryRoutine {
 public:
   Callback(std::string name, std::string config,
-           std::shared_ptr<const CustomTarget> target, bool after, size_t batch,
-           std::optional<size_t> deviceLoop, std::vector<Shape> shards)
+           std::shared_ptr<const CustomTarget> target, bool after, bool masked,
+           size_t batch, std::optional<size_t> deviceLoop,
+           std::vector<Shape> shards)
       : name(std::move(name)), config(std::move(config)),
-        target(std::move(target)), after(after), batch(batch),
+        target(std::move(target)), after(after), masked(masked), batch(batch),
         deviceLoop(deviceLoop), shards(std::move(shards)) {}
 
   Status run(const LibraryArguments &arguments) const override {
@@ -139,13 +152,18 @@ public:
     std::vector<CustomOperand> over{results.back()};
     results.pop_back();
     const LibraryOperand &overBox = arguments.outputs.back();
+    const auto visible = std::span(inputs).subspan(masked ? 1 : 0);
     return forEachCall(overBox, batch, [&](const Shape &index) {
       place(inputs, boxes, index);
       place(results, arguments.outputs, index);
       place(over, {overBox}, index);
       std::memset(over[0].data, 0, byteWidth(over[0].type));
+      if (masked && !*static_cast<const bool *>(inputs.front().data)) {
+        std::ranges::for_each(results, clear);
+        return Status(Success());
+      }
       const auto call = [&] {
-        return callTarget(*target, name, {inputs, results, config});
+        return callTarget(*target, name, {visible, results, config});
       };
       return shards.empty() ? call() : forEachShard(inputs, shards, call);
     });
@@ -154,7 +172,7 @@ public:
 private:
   const std::string name, config;
   const std::shared_ptr<const CustomTarget> target;
-  const bool after;
+  const bool after, masked;
   const size_t batch;
   const std::optional<size_t> deviceLoop;
   /// Per input, the extents of a shard; empty: calls are about whole values.
@@ -224,7 +242,8 @@ static RoutineOrError makeCallback(const LibraryStep &step) {
   const bool after = options.flag("after"),
              effects = options.flag("has_effects");
   const int64_t batch = options.number("batch_dims");
-  const bool byShard = options.flag("by_shard");
+  const bool byShard = options.flag("by_shard"),
+             masked = options.flag("masked");
   auto target = targetOf(name);
   if (!target)
     return target.error();
@@ -250,7 +269,7 @@ static RoutineOrError makeCallback(const LibraryStep &step) {
   if (once)
     deviceLoop = step.step.loops.size() - 1;
   return routineOf(std::make_unique<Callback>(
-      std::move(name), std::move(config), std::move(*target), after,
+      std::move(name), std::move(config), std::move(*target), after, masked,
       size_t(batch), deviceLoop, std::move(shards)));
 }
 

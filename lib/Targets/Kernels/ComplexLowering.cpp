@@ -344,7 +344,9 @@ Pair hyperbolicTangent(Pair z) {
   Real beta = t * t + 1.0, denominator = beta * s * s + 1.0;
   Pair near = {beta * s * sqrt(s * s + 1.0) / denominator, t / denominator};
   Real decay = exp(size * -2.0) * sin(z.im) * cos(z.im) * 4.0;
-  Pair far = {one.withSignOf(z.re), decay};
+  Real isLimit = isInfinite(z.re).both(isInfinite(z.im));
+  decay = isLimit.select(size.number(0), decay);
+  Pair far = {one.withSignOf(z.re) + decay * 0.0, decay}; // NaN in both parts
   return choose(size < 20.0, near, far);
 }
 

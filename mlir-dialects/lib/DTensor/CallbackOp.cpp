@@ -50,6 +50,7 @@ LibraryCall CallbackOp::getLibraryCall() {
       .flag("after", getAfter())
       .number("batch_dims", getBatchDims())
       .flag("by_shard", getByShard())
+      .flag("masked", getMasked())
       .flag("has_effects", true);
 }
 
@@ -84,6 +85,11 @@ LogicalResult CallbackOp::verify() {
       return emitOpError("violates constraint C2: a ")
              << undecided(type) << " does not begin with the batch dims of "
              << undecided(getResults().back().getType());
+  if (getMasked() && (types.size() < getNumResults() + 1 ||
+                      !elementTypeOf(types.front()).isInteger(1) ||
+                      globalShape(types.front()).size() != calls.size()))
+    return emitOpError("violates constraint C4: with 'masked' its first input "
+                       "must be a tensor of i1 with the batch dims");
   return success();
 }
 
@@ -101,6 +107,7 @@ CallbackOp createCallback(OpBuilder &b, Location loc, ArrayRef<Type> results,
   types.push_back(batch ? batch : RankedTensorType::get({}, b.getI32Type()));
   return b.create<CallbackOp>(loc, types, operands, target, config,
                               before != nullptr, /*by_shard=*/false,
+                              /*masked=*/false,
                               batch ? uint64_t(batch.getRank()) : 0);
 }
 

@@ -51,6 +51,7 @@ def library_path() -> pathlib.Path:
 def _options() -> dict[str, int]:
     """The options that JAX creates a client with."""
     import jax
+    from jax._src import distributed
 
     from . import callbacks, ending, handlers
 
@@ -58,7 +59,7 @@ def _options() -> dict[str, int]:
         "callback_function": callbacks.address(),
         "handler_function": handlers.address(),
         "inspection_function": callbacks.inspection_address(),
-        "leave_function": ending.address(),
+        "leave_function": ending.address(distributed.global_state.num_processes or 1),
     }
     if "MESHLOOM_DEVICES" not in os.environ:
         options["num_devices"] = max(1, jax.config.jax_num_cpu_devices)

@@ -2,6 +2,7 @@
 // RUN: mesh-run %s --function=jax_debug_print --print-callbacks | FileCheck %s --check-prefix=JAX
 // RUN: mesh-run %s --function=jax_ordered --print-callbacks | FileCheck %s --check-prefix=ORDERED
 // RUN: mesh-run %s --function=jax_partitioned --print-callbacks | FileCheck %s --check-prefix=SHARDS
+// RUN: mesh-run %s --function=jax_divergent --print-callbacks | FileCheck %s --check-prefix=DIVERGENT --implicit-check-not=callback:
 // RUN: not mesh-run %s --function=jax_ordered 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 module {
   // As JAX 0.10.2 writes jax.debug.print("x={} {y}", x, y=x.sum()).
@@ -34,6 +35,37 @@ module {
     %0 = stablehlo.iota dim = 0 : tensor<4xi32>
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<4xi32>
     stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%1) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 5 : ui64}, operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = []} : (tensor<4xi32>) -> ()
+    return %1 : tensor<4xi32>
+  }
+  // In shard_map over 4 devices: each runs as many turns as its number, and prints where it is in the last branch.
+  // DIVERGENT-DAG: callback: 2 1
+  // DIVERGENT-DAG: callback: 3 1
+  // DIVERGENT: callback: 3 2
+  // DIVERGENT: result 0 i32[4] {{.*}} [0, 1, 2, 3]
+  sdy.mesh @four = <["w"=4]>
+  func.func public @jax_divergent() -> tensor<4xi32> {
+    %0 = stablehlo.iota dim = 0 : tensor<4xi32>
+    %1 = sdy.manual_computation(%0) in_shardings=[<@four, [{"w"}]>] out_shardings=[<@four, [{"w"}]>] manual_axes={"w"} (%a: tensor<1xi32>) {
+      %id = stablehlo.reshape %a : (tensor<1xi32>) -> tensor<i32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %turns = stablehlo.while(%i = %zero) : tensor<i32>
+      cond {
+        %more = stablehlo.compare LT, %i, %id, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %more : tensor<i1>
+      } do {
+        "stablehlo.case"(%i) ({
+          stablehlo.return
+        }, {
+          stablehlo.custom_call @xla_ffi_python_cpu_callback(%id, %i) {backend_config = "", has_side_effect = true, mhlo.backend_config = {index = 6 : ui64}} : (tensor<i32>, tensor<i32>) -> ()
+          stablehlo.return
+        }) : (tensor<i32>) -> ()
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next : tensor<i32>
+      }
+      %result = stablehlo.reshape %turns : (tensor<i32>) -> tensor<1xi32>
+      sdy.return %result : tensor<1xi32>
+    } : (tensor<4xi32>) -> tensor<4xi32>
     return %1 : tensor<4xi32>
   }
 }

@@ -26,6 +26,10 @@ def DTensor_CallbackOp
     first dims, about the others: as often as the shards of a `shard_map` are, by
     the device that has them.
 
+    With `masked`, the first input says for which of these indices the function
+    is called, and the function does not see it. The results of all others are
+    zeros.
+
     With `by_shard`, the function is called once for each shard of the inputs, in
     whatever layouts these have. Where two inputs are cut over one axis, one of
     them is gathered.
@@ -42,6 +46,8 @@ def DTensor_CallbackOp
       the result has the batch dims and no other.
     * (C2) All other results and inputs begin with the batch dims.
     * (C3) With `by_shard` there are no batch dims and no other results.
+    * (C4) With `masked` the first input is a tensor of i1 with the batch dims
+      and no other.
 
     Example:
     ```mlir
@@ -55,6 +61,7 @@ def DTensor_CallbackOp
                        DefaultValuedStrAttr<StrAttr, "">:$backend_config,
                        UnitAttr:$after,
                        UnitAttr:$by_shard,
+                       UnitAttr:$masked,
                        DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs Variadic<DTensor_Tensor>:$results);
   let assemblyFormat = [{

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The name scopes of programs of JAX.
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
