@@ -116,7 +116,7 @@ TABLE = {
         set(),
         DIALECTS
         | {"PJRTPlugin", "Compiler", "Import", "Runtime", "Runtime/Plan", "Runtime/Transport", "Support", "fmt"}
-        | {"Runtime/Backends/CPU", "Runtime/Backends/PJRT"},
+        | {"Predict", "Runtime/Backends/CPU", "Runtime/Backends/PJRT"},
     ),
     # How a process joins the others of its program.
     "Processes": (
