@@ -4,10 +4,10 @@
 // are, the reader gives a value that can be written and read again, or an error
 // that says something. The readers' sources are compiled into this program, so
 // that libFuzzer sees which of their branches an input takes.
+#include "../../lib/Data/Formats/IdxFormat.h"
 #include "meshloom/Cluster/ProcessGroup.h"
 #include "meshloom/Core/Compiled.h"
 #include "meshloom/Core/Hash.h"
-#include "meshloom/Data/Idx.h"
 #include "meshloom/Support/Npy.h"
 
 #include <cstdio>
@@ -45,7 +45,7 @@ void expectMessage(const Error &error) {
 
 [[maybe_unused]] void idx(std::string_view bytes) {
   try {
-    data::IdxArray array = data::parse_idx(bytes, "fuzzed.idx");
+    data::IdxArray array = data::parseIdx(bytes, "fuzzed.idx");
     if (int64_t(array.bytes.size()) !=
         elementCount(array.shape) * byteWidth(array.type))
       fail("an array whose size is not that of its shape");
