@@ -80,8 +80,8 @@ protected:
         .set(Args::num_dims, dims.size())
         .set(Args::device, device);
   }
-  Handle makeBuffer() {
-    Block args = bufferArguments();
+  Handle makeBuffer() { return makeBuffer(bufferArguments()); }
+  Handle makeBuffer(Block args) const {
     EXPECT_EQ(call(Slot::Client_BufferFromHostBuffer, args), "");
     Block event;
     event.set(Event_Destroy_Args::event,
@@ -216,8 +216,7 @@ TEST_F(HostileCallerTest, LayoutsWithAWrongSizeAreRead) {
   dims = {2, 2};
   Block args = bufferArguments();
   args.set(Args::device_layout, layout.data());
-  ASSERT_EQ(call(Slot::Client_BufferFromHostBuffer, args), "");
-  Handle buffer = args.get<Handle>(Args::buffer);
+  Handle buffer = makeBuffer(args);
   Block pointer;
   pointer.set(Buffer_UnsafePointer_Args::buffer, buffer);
   ASSERT_EQ(call(Slot::Buffer_UnsafePointer, pointer), "");
