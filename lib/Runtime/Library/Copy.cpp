@@ -5,6 +5,9 @@
 #include "Clones.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
+#include "meshloom/Core/ThreadLocal.h"
+
+#include <array>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -69,7 +72,7 @@ public:
     const LibraryOperand &in = arguments.inputs[0], &out = arguments.outputs[0];
     const std::span<const int64_t> extents(arguments.extents, loops);
     // Calls are many: their memory is that of the thread's calls before.
-    static thread_local Shape fromStrides, toStrides;
+    auto &[fromStrides, toStrides] = threadLocal<std::array<Shape, 2>>();
     findStrides(from, in, fromStrides);
     findStrides(to, out, toStrides);
     if (!widen)

@@ -76,7 +76,7 @@ Status LibraryCall::run(void *const *operands, const int64_t *strides,
                         const int64_t *origin, const int64_t *extents) const {
   // The memory of the thread's call before: one that is inside of another call
   // finds none.
-  static thread_local LibraryArguments before{};
+  auto &before = threadLocal<LibraryArguments>();
   LibraryArguments arguments = std::move(before);
   arguments.origin = origin;
   arguments.extents = extents;

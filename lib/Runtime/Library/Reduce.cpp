@@ -344,7 +344,7 @@ void reduce(const ReductionLoops &loops, const T *from, T *to) {
       });
 }
 
-/// Whether there are loops for elements of T.
+/// Says whether there are loops for elements of T.
 template <typename T>
 constexpr bool hasLoops =
     std::is_same_v<T, float> || std::is_same_v<T, double> ||

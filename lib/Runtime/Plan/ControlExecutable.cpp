@@ -137,10 +137,9 @@ bool ControlExecutable::exchanges(const ControlList &list) const {
   return std::ranges::any_of(list.items, [this](const ControlItem &item) {
     if (auto *piece = std::get_if<ControlPiece>(&item.work))
       return parts[piece->index]->exchanges();
-    auto *loop = std::get_if<ControlLoop>(&item.work);
-    return std::ranges::any_of(
-        loop ? loop->lists : std::get<ControlBranch>(item.work).branches,
-        [this](const ControlList &inner) { return exchanges(inner); });
+    return std::ranges::any_of(listsOf(item), [this](const ControlList &inner) {
+      return exchanges(inner);
+    });
   });
 }
 
@@ -211,18 +210,9 @@ Status ControlExecutable::run(const ControlPiece &work, const ControlItem &item,
 /// Values that a list inside a step has defined are gone after it.
 void ControlExecutable::forgetResults(const ControlList &list,
                                       Values &values) const {
-  for (const ControlItem &item : list.items) {
-    if (auto *piece = std::get_if<ControlPiece>(&item.work))
-      for (unsigned buffer : planned.pieces[piece->index].results)
-        values[buffer] = Array();
-    else if (auto *loop = std::get_if<ControlLoop>(&item.work))
-      for (const LoopStep::Carry &carry : loop->step->carried)
-        values[carry.result] = Array();
-    else
-      for (const BranchStep::Output &output :
-           std::get<ControlBranch>(item.work).step->outputs)
-        values[output.result] = Array();
-  }
+  for (const ControlItem &item : list.items)
+    planned.forEachResult(item,
+                          [&](unsigned buffer) { values[buffer] = Array(); });
 }
 
 Status ControlExecutable::run(ControlLoop &loop, const ControlItem &item,
@@ -353,6 +343,7 @@ ControlExecutable::run(std::vector<Array> &&arguments) {
   recordCollectives(sent);
   return results;
 }
+
 Result<std::shared_ptr<Executable>>
 plan::loadControl(const std::shared_ptr<PlanClient> &client,
                   BoundProgram program, const LoadOptions &options,

@@ -52,6 +52,7 @@ private:
   void findRecordable(const ControlList &list);
   bool isRecordable(const ControlList &list) const;
   std::unique_ptr<ControlGraph> *graphOf(const ControlItem &item);
+  std::vector<unsigned> resultsOf(const ControlItem &item) const;
   int64_t bytesInside(const ControlItem &item) const;
   Array arrayAt(unsigned buffer, const Block &place) const;
   Status runRecorded(ControlItem &item, std::unique_ptr<ControlGraph> &graph,

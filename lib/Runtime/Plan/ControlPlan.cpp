@@ -193,35 +193,33 @@ void visitMoments(const ControlPlan &plan, const ControlList &list,
         live.erase(found);
   };
   for (const ControlItem &item : list.items) {
-    if (auto *piece = std::get_if<ControlPiece>(&item.work)) {
-      const std::vector<unsigned> &results = plan.pieces[piece->index].results;
-      live.insert(live.end(), results.begin(), results.end());
-      moment(live, item);
-    } else if (auto *loop = std::get_if<ControlLoop>(&item.work)) {
-      std::vector<unsigned> carried, results;
-      for (const LoopStep::Carry &carry : loop->step->carried) {
+    auto *loop = std::get_if<ControlLoop>(&item.work);
+    std::vector<unsigned> carried;
+    if (loop) {
+      for (const LoopStep::Carry &carry : loop->step->carried)
         carried.push_back(carry.argument);
-        results.push_back(carry.result);
-      }
       live.insert(live.end(), carried.begin(), carried.end());
       moment(live, item);
       drop(item.dropAtStart);
-      for (const ControlList &inner : loop->lists)
-        visitMoments(plan, inner, live, moment);
-      drop(carried);
-      live.insert(live.end(), results.begin(), results.end());
-    } else {
-      const auto &branch = std::get<ControlBranch>(item.work);
-      for (const ControlList &inner : branch.branches)
-        visitMoments(plan, inner, live, moment);
-      for (const BranchStep::Output &output : branch.step->outputs)
-        live.push_back(output.result);
-      moment(live, item);
     }
+    for (const ControlList &inner : listsOf(item))
+      visitMoments(plan, inner, live, moment);
+    drop(carried);
+    plan.forEachResult(item, [&](unsigned buffer) { live.push_back(buffer); });
+    if (!loop)
+      moment(live, item);
     drop(item.dropAtEnd);
   }
 }
 } // namespace
+
+std::span<const ControlList> plan::listsOf(const ControlItem &item) {
+  if (auto *loop = std::get_if<ControlLoop>(&item.work))
+    return loop->lists;
+  if (auto *branch = std::get_if<ControlBranch>(&item.work))
+    return branch->branches;
+  return {};
+}
 
 ControlPlan plan::planControl(const Program &program) {
   ControlPlanner planner(program);

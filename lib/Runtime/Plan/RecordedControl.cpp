@@ -18,7 +18,7 @@ using namespace meshloom;
 using namespace meshloom::plan;
 
 //===----------------------------------------------------------------------===//
-// What is recorded
+// Loops and branches that can be recorded
 //===----------------------------------------------------------------------===//
 
 static unsigned idOf(const ControlItem &item) {
@@ -26,26 +26,8 @@ static unsigned idOf(const ControlItem &item) {
   return loop ? loop->id : std::get<ControlBranch>(item.work).id;
 }
 
-static const std::vector<ControlList> &listsOf(const ControlItem &item) {
-  auto *loop = std::get_if<ControlLoop>(&item.work);
-  return loop ? loop->lists : std::get<ControlBranch>(item.work).branches;
-}
-
 static bool isPiece(const ControlItem &item) {
   return std::holds_alternative<ControlPiece>(item.work);
-}
-
-/// The buffers that a loop or branch defines for what comes after it.
-static std::vector<unsigned> resultsOf(const ControlItem &item) {
-  std::vector<unsigned> results;
-  if (auto *loop = std::get_if<ControlLoop>(&item.work))
-    std::ranges::transform(loop->step->carried, std::back_inserter(results),
-                           &LoopStep::Carry::result);
-  else
-    std::ranges::transform(std::get<ControlBranch>(item.work).step->outputs,
-                           std::back_inserter(results),
-                           &BranchStep::Output::result);
-  return results;
 }
 
 bool ControlExecutable::isRecordable(const ControlList &list) const {
@@ -62,7 +44,7 @@ void ControlExecutable::findRecordable(const ControlList &list) {
   for (const ControlItem &item : list.items) {
     if (isPiece(item))
       continue;
-    const std::vector<ControlList> &lists = listsOf(item);
+    const std::span<const ControlList> lists = listsOf(item);
     if (std::ranges::all_of(lists, [this](const ControlList &inner) {
           return isRecordable(inner);
         }))
@@ -79,10 +61,16 @@ ControlExecutable::graphOf(const ControlItem &item) {
   return found == graphs.end() ? nullptr : &found->second;
 }
 
+std::vector<unsigned>
+ControlExecutable::resultsOf(const ControlItem &item) const {
+  std::vector<unsigned> results;
+  planned.forEachResult(item,
+                        [&](unsigned buffer) { results.push_back(buffer); });
+  return results;
+}
+
 /// All that is allocated in a loop or branch stays until it is over.
 int64_t ControlExecutable::bytesInside(const ControlItem &item) const {
-  if (auto *piece = std::get_if<ControlPiece>(&item.work))
-    return bytesOf(planned.pieces[piece->index].results);
   int64_t bytes = bytesOf(resultsOf(item));
   for (const ControlList &list : listsOf(item))
     for (const ControlItem &inner : list.items)

@@ -5,7 +5,9 @@
 
 #include "meshloom/Runtime/Plan/SubProgram.h"
 
+#include <algorithm>
 #include <functional>
+#include <span>
 
 namespace meshloom::plan {
 
@@ -42,12 +44,29 @@ struct ControlList {
   std::vector<ControlItem> items;
 };
 
+/// The lists inside of a loop or branch; a piece has none.
+std::span<const ControlList> listsOf(const ControlItem &item);
+
 struct ControlPlan {
   ControlList list;
   std::vector<SubProgram> pieces;
   /// Indices of the program's constants that are values between pieces; pieces
   /// have the other ones, which are splats.
   std::vector<unsigned> constants;
+
+  /// Calls `function` with each buffer that an item defines for what comes
+  /// after it.
+  template <typename Function>
+  void forEachResult(const ControlItem &item, const Function &function) const {
+    if (auto *piece = std::get_if<ControlPiece>(&item.work))
+      std::ranges::for_each(pieces[piece->index].results, function);
+    else if (auto *loop = std::get_if<ControlLoop>(&item.work))
+      std::ranges::for_each(loop->step->carried, function,
+                            &LoopStep::Carry::result);
+    else
+      std::ranges::for_each(std::get<ControlBranch>(item.work).step->outputs,
+                            function, &BranchStep::Output::result);
+  }
 
   /// Calls `moment` at each moment of a run at which most values live between
   /// items, each list once: with the buffers that do, the program's arguments

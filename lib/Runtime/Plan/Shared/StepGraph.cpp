@@ -51,6 +51,7 @@ private:
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
   void cutAddends(Work &work, int64_t parts) const;
+  int64_t mostPieces(const Work &work, unsigned l) const;
   void rankCandidates(Work &work, const std::vector<Loop> &loops) const;
   GraphBuffer bufferOf(const PlannedBuffer &planned) const;
   std::vector<DimAccess> sameElements(const GraphBuffer &target,
@@ -119,6 +120,20 @@ void Builder::cutAddends(Work &work, int64_t parts) const {
   }
 }
 
+/// Returns into how many of the wanted chunks loop `l` may be cut: a chunk of a
+/// matrix's columns reads a piece of each row, four lines of memory at least.
+int64_t Builder::mostPieces(const Work &work, unsigned l) const {
+  constexpr int64_t piece = 256;
+  int64_t most = chunks;
+  for (const Access &access : work.accesses)
+    if (access.dims.size() > 1 && access.dims.back().dependsOn(l))
+      most = std::min(
+          most, work.extents[l] *
+                    int64_t(byteWidth(graph.buffers[access.buffer].type)) /
+                    piece);
+  return most;
+}
+
 /// Sorts the loops along which the work may be cut, the best one first. Loops
 /// that the compiler cut over devices come before others, as it saw to it that
 /// they run without communication; then long ones, outer ones.
@@ -156,25 +171,12 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
              access.dims.size() > 1 && access.dims.back().dependsOn(l);
     });
   };
-  // A chunk of a matrix's columns reads a piece of each row, four lines of
-  // memory at least.
-  auto mostPieces = [&](unsigned l) {
-    constexpr int64_t piece = 256;
-    int64_t most = chunks;
-    for (const Access &access : work.accesses)
-      if (access.dims.size() > 1 && access.dims.back().dependsOn(l))
-        most = std::min(
-            most, work.extents[l] *
-                      int64_t(byteWidth(graph.buffers[access.buffer].type)) /
-                      piece);
-    return most;
-  };
   auto widthOf = [&](unsigned l) {
     if (isInnermost(l) && (isProduct || work.extents[l] < SHORT_ROW * chunks))
       return ShortRows;
     if (work.extents[l] < chunks || isAnew(l))
       return FewChunks;
-    return mostPieces(l) < chunks ? ShortPieces : Good;
+    return mostPieces(work, l) < chunks ? ShortPieces : Good;
   };
   // Beside a good loop, one that reads short pieces is as good for what shares
   // a phase with others; else few chunks are better.
@@ -191,8 +193,8 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
     return isInnermost(l) && work.extents[l] < pageElements * chunks;
   };
   auto rank = [&](unsigned l) {
-    return std::tuple(quality(l), mostPieces(l) < chunks, hasPartsOfPages(l),
-                      loops[l].axes.empty(), l);
+    return std::tuple(quality(l), mostPieces(work, l) < chunks,
+                      hasPartsOfPages(l), loops[l].axes.empty(), l);
   };
   std::sort(work.candidates.begin(), work.candidates.end(),
             [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
@@ -200,7 +202,8 @@ void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
       unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
                              [&](unsigned l) { return quality(l) == Good; }));
   if (kernel && !isProduct && work.mostChunks == 0 && !work.candidates.empty())
-    if (const int64_t most = mostPieces(work.candidates.front()); most < chunks)
+    if (const int64_t most = mostPieces(work, work.candidates.front());
+        most < chunks)
       work.mostChunks = std::max<int64_t>(most, 1);
   if (!work.candidates.empty())
     work.numBest = unsigned(std::count_if(
