@@ -4,6 +4,7 @@
 #include "meshloom/Engine/ExecutableInfo.h"
 #include "meshloom/Engine/Execution.h"
 #include "meshloom/Engine/Running.h"
+#include "meshloom/Engine/Texts.h"
 #include "meshloom/Engine/TracedFunction.h"
 
 #include "meshloom/API/Explain.h"
@@ -234,21 +235,6 @@ void write_explanation(const ConcreteFunction &function,
   writeExplanation(askedOf(function.get()), function.name(), path, &model);
 }
 
-static void checkMemory(std::string_view op, int64_t memory) {
-  if (memory < 0)
-    fail(op,
-         fmt::format("expected memory of 0 or more bytes per device, got {}",
-                     memory));
-}
-
-/// Returns the axes as AutomaticLayouts::mesh names them: "x=2,y=4".
-static std::string axesText(const Mesh &mesh) {
-  std::vector<std::string> axes;
-  for (const MeshAxis &axis : mesh.axes())
-    axes.push_back(fmt::format("{}={}", axis.name, axis.size));
-  return fmt::format("{}", fmt::join(axes, ","));
-}
-
 /// Returns a copy of a program on one device that is on no mesh.
 static mlir::OwningOpRef<ModuleOp> withoutMesh(ModuleOp module) {
   mlir::OwningOpRef<ModuleOp> copy = module.clone();
@@ -287,7 +273,8 @@ LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
       check(loadMachineModel(options.machine), "auto_layout");
   compileOptions.autoLayout = {.memory = options.memory,
                                .reconsider = true,
-                               .mesh = isOnMesh ? "" : axesText(mesh)};
+                               .mesh =
+                                   isOnMesh ? "" : axesText(mesh.axes(), ",")};
   const AdvisedProgram advised = check(
       adviseLayouts(*copy, compileOptions, Changes::NotTried), "auto_layout");
   LayoutPlan plan{function.arguments(), advised.advice.memoryChoices,

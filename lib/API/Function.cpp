@@ -39,6 +39,15 @@ public:
   Identities objects;
 };
 
+void checkMemory(std::string_view op, int64_t bytes,
+                 const std::source_location *where) {
+  if (bytes < 0)
+    fail(op,
+         fmt::format("expected memory of 0 or more bytes per device, got {}",
+                     bytes),
+         where);
+}
+
 std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
                                             std::source_location where) {
   static std::atomic<int64_t> count;
@@ -57,11 +66,7 @@ std::shared_ptr<FunctionState> makeFunction(FunctionOptions options,
                      "is the number of microbatches of a step",
                      options.accumulate_gradients),
          &where);
-  if (options.memory < 0)
-    fail("function",
-         fmt::format("expected memory of 0 or more bytes per device, got {}",
-                     options.memory),
-         &where);
+  checkMemory("function", options.memory, &where);
   if (const char *print = std::getenv("MESHLOOM_PRINT_RETRACES"))
     options.print_retraces |= std::string_view(print) != "0";
   state->options = std::move(options);

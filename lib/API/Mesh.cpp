@@ -6,6 +6,7 @@
 #include "meshloom/Engine/Nodes.h"
 #include "meshloom/Engine/Platforms.h"
 #include "meshloom/Engine/Processes.h"
+#include "meshloom/Engine/Texts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,13 +25,6 @@ constexpr int64_t mostDevices = 65536;
 std::atomic<int64_t> &deviceCount() {
   static std::atomic<int64_t> count = 1;
   return count;
-}
-
-std::string sizesText(const std::vector<MeshAxis> &axes) {
-  std::vector<std::string> sizes;
-  for (const MeshAxis &axis : axes)
-    sizes.push_back(fmt::format("{}={}", axis.name, axis.size));
-  return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
 /// Which process has which devices of a mesh.
@@ -233,8 +227,8 @@ static Mesh meshOn(std::vector<MeshAxis> axes,
   if (open) {
     if (count % product)
       fail(op, fmt::format("expected a number of devices that the other sizes "
-                           "divide, got {} devices for sizes {}",
-                           count, sizesText(axes)));
+                           "divide, got {} devices for sizes [{}]",
+                           count, axesText(axes)));
     open->size = count / product;
   }
 
@@ -276,9 +270,9 @@ static Mesh meshOn(std::vector<MeshAxis> axes,
         }
         if (valid && size != count)
           return Error(
-              fmt::format("expected {} devices for sizes {}, got {}: pass "
+              fmt::format("expected {} devices for sizes [{}], got {}: pass "
                           "virtual_cpus({}), or use -1 for one size",
-                          size, sizesText(axes), count, size));
+                          size, axesText(axes), count, size));
         return Mesh::get(axes, options);
       }(),
       op);

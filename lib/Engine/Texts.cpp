@@ -14,12 +14,16 @@ std::string shapeText(const Shape &shape) {
 std::string typeText(DType type, const Shape &shape) {
   return fmt::format("{} {}", meshloom::name(type), shapeText(shape));
 }
+std::string axesText(std::span<const MeshAxis> axes,
+                     std::string_view separator) {
+  std::vector<std::string> texts;
+  for (const MeshAxis &axis : axes)
+    texts.push_back(fmt::format("{}={}", axis.name, axis.size));
+  return fmt::format("{}", fmt::join(texts, separator));
+}
 std::string meshText(const Mesh &mesh) {
-  std::vector<std::string> axes;
-  for (const MeshAxis &axis : mesh.axes())
-    axes.push_back(fmt::format("{}={}", axis.name, axis.size));
   return fmt::format("{}[{}]", mesh.name().empty() ? "mesh" : mesh.name(),
-                     fmt::join(axes, ", "));
+                     axesText(mesh.axes()));
 }
 
 std::string devicesText(const Mesh &mesh) {

@@ -13,6 +13,9 @@ std::string shapeText(const Shape &shape);
 inline std::string typeText(const Tensor &tensor) {
   return typeText(tensor.dtype(), tensor.shape());
 }
+/// "x=2, y=4".
+std::string axesText(std::span<const MeshAxis> axes,
+                     std::string_view separator = ", ");
 std::string meshText(const Mesh &mesh);
 /// "mesh[x=4] on CPU:0, CPU:1, ...": where two meshes differ in their devices.
 std::string devicesText(const Mesh &mesh);

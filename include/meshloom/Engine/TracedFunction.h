@@ -103,6 +103,9 @@ struct TraceOptions {
   int64_t microbatches = 1; ///< FunctionOptions::accumulate_gradients
   int64_t memory = 0;
 };
+/// Throws an error of `op` where a budget of bytes per device is negative.
+void checkMemory(std::string_view op, int64_t bytes,
+                 const std::source_location *where = nullptr);
 /// Traces and compiles a body.
 std::shared_ptr<TracedFunction> traceFunction(const std::string &name,
                                               std::span<const Tensor> inputs,

@@ -60,7 +60,6 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
   // Says whether the last carried value counts the turns.
   const bool counts = drawsRandomly(im.module, op.getCond()) ||
                       drawsRandomly(im.module, op.getBody());
-  const bool calls = callsHost(im.module, op.getBody());
   if (counts)
     inits.push_back(b.splat(
         RankedTensorType::get({}, b.getIntegerType(32, /*isSigned=*/false)),
@@ -90,7 +89,7 @@ static Imported importWhile(Importer &im, stablehlo::WhileOp op) {
   };
   parts.body = [&](ArrayRef<Value> arguments, bool diverges) -> Imported {
     Value running = im.running;
-    if (diverges && calls) {
+    if (diverges && callsHost(im.module, op.getBody())) {
       Imported preds = parts.condition(arguments);
       if (failed(preds))
         return failure();
