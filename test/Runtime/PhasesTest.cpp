@@ -119,28 +119,6 @@ TEST(PhasesTest, SumsOfShortRowsAreCutWhereTheyReduce) {
       }
 }
 
-// The library reads a large array in order where its outermost dim is cut.
-// Parts along the dim that is not reduced would be short pieces of all rows.
-TEST(PhasesTest, SumsOverOuterAndInnerDimAreCutAlongTheOuterOne) {
-  for (int64_t rows : {64, 8}) {
-    Mesh mesh = makeMesh({{"batch", 1}});
-    ProgramBuilder b(mesh);
-    const unsigned x =
-        b.argument({rows, 256, 128}, Layout::replicated(mesh, 3));
-    const unsigned sums = b.buffer({256}, Layout::replicated(mesh, 1));
-    b.kernel("sums", {{rows, true}, {256}, {128, true}},
-             {{x, byLoops({0, 1, 2})}}, {{sums, byLoops({1})}});
-    auto &sum = std::get<KernelStep>(b.program.steps[0]);
-    sum.library = "reduce";
-    sum.options = {{"kind", "sum"}};
-    sum.flops = rows * 256 * 128;
-    b.result(sums);
-    auto graph = buildStepGraph(b.program, CHUNKS);
-    ASSERT_TRUE(graph) << graph.error().message();
-    EXPECT_EQ(graph->works[0].addendLoop, rows == 64 ? 0 : -1);
-  }
-}
-
 // A reduction whose parts do not combine, an index for one, is left whole.
 TEST(PhasesTest, ReductionsThatDoNotCombineAreNotCut) {
   Sums p;

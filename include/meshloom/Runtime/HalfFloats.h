@@ -4,7 +4,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace meshloom {
@@ -32,23 +31,19 @@ struct F16 {
                                              : (magnitude << 13) + bias;
     return std::bit_cast<float>(value | uint32_t(bits & 0x8000) << 16);
   }
+  /// Without branches, too.
   static uint16_t narrow(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
-    const uint16_t sign = uint16_t(bits >> 16 & 0x8000);
-    const float magnitude = std::fabs(value);
-    if (std::isnan(value))
-      return uint16_t(sign | 0x7E00);
-    if (magnitude >= 65520.f)
-      return uint16_t(sign | 0x7C00);
+    const uint32_t magnitude = bits & 0x7fffffff;
     // Adding 2^13 ulps of the f32 value's f16 grid rounds to that grid.
-    if (magnitude < 0x1p-14f) {
-      const float shifted = magnitude + 0.5f;
-      return uint16_t(sign |
-                      uint16_t(std::bit_cast<uint32_t>(shifted) & 0x7FF));
-    }
-    const uint32_t absolute = bits & 0x7FFFFFFF;
-    const uint32_t rounded = absolute + 0xFFF + (absolute >> 13 & 1);
-    return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
+    const uint32_t denormal =
+        std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) & 0x7ff;
+    const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
+    uint32_t result = (rounded - (112u << 23)) >> 13;
+    result = magnitude < 113u << 23 ? denormal : result; // below 2^-14
+    result = magnitude >= 0x477ff000 ? 0x7c00 : result;  // from 65520 on
+    result = magnitude > 0x7f800000 ? 0x7e00 : result;   // nan
+    return uint16_t(result | (bits >> 16 & 0x8000));
   }
 };
 

@@ -47,6 +47,19 @@ template <> struct Numbers<BoolElement> {
 };
 template <typename T> using SumOf = typename Numbers<T>::Sum;
 
+/// The same in loops that are compiled for the CPU at hand (Clones.h), where
+/// converting f16 numbers is one instruction; elsewhere it is a call.
+template <typename T> struct CloneNumbers : Numbers<T> {};
+template <> struct CloneNumbers<F16Element> {
+  using Sum = float;
+  static Sum load(F16Element value) {
+    return float(std::bit_cast<_Float16>(value.bits));
+  }
+  static F16Element store(Sum value) {
+    return {std::bit_cast<uint16_t>(_Float16(value))};
+  }
+};
+
 template <typename T> inline constexpr bool isComplexType = false;
 template <typename R>
 inline constexpr bool isComplexType<std::complex<R>> = true;
@@ -192,5 +205,44 @@ void withReduction(DType type, ReduceKind kind, const Body &body) {
     return integers.template operator()<uint64_t>();
   }
 }
+
+/// Calls body.template operator()<kind>() for a kind that combines elements of
+/// T.
+template <typename T, typename Body>
+[[gnu::always_inline]] inline void withKindOf(ReduceKind kind,
+                                              const Body &body) {
+  using enum ReduceKind;
+  auto among = [&]<ReduceKind... kinds>() __attribute__((always_inline)) {
+    ((kind == kinds ? body.template operator()<kinds>() : void()), ...);
+  };
+  if constexpr (isComplexType<T>)
+    among.template operator()<Sum, Prod>();
+  else if constexpr (std::is_same_v<T, BoolElement>)
+    among.template operator()<And, Or>();
+  else if constexpr (!std::is_integral_v<T>)
+    among.template operator()<Sum, Prod, Min, Max>();
+  else if constexpr (std::is_signed_v<T>)
+    among.template operator()<Min, Max>();
+  else
+    among.template operator()<Sum, Prod, Min, Max, And, Or>();
+}
+
+/// Calls the macro `DO` for each type of elements.
+#define MESHLOOM_FOR_ELEMENTS(DO)                                              \
+  DO(float)                                                                    \
+  DO(double)                                                                   \
+  DO(BF16Element)                                                              \
+  DO(F16Element)                                                               \
+  DO(BoolElement)                                                              \
+  DO(int8_t)                                                                   \
+  DO(uint8_t)                                                                  \
+  DO(int16_t)                                                                  \
+  DO(uint16_t)                                                                 \
+  DO(int32_t)                                                                  \
+  DO(uint32_t)                                                                 \
+  DO(int64_t)                                                                  \
+  DO(uint64_t)                                                                 \
+  DO(std::complex<float>)                                                      \
+  DO(std::complex<double>)
 
 } // namespace meshloom::library

@@ -317,7 +317,7 @@ void Scatter::add(const IndexedWindows &windows,
   forEachRunOf<T>(windows, arguments, i, dense,
                   [&](int64_t target, const T *from, int64_t run) {
                     for (int64_t e = 0; e < run; ++e)
-                      sums[size_t(target + e)].add(from[e]);
+                      sums[size_t(target + e)].add(Numbers<T>::load(from[e]));
                   });
   addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
           sums.data(), dense);

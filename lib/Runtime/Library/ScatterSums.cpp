@@ -37,66 +37,80 @@ struct WindowPlaces {
 };
 
 /// Adds rows of updates to sums.
-template <typename T, typename Place>
+template <typename Convert, typename T, typename Place>
 [[gnu::always_inline]] inline void
 addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
   withRun<SHORT_ROW>(run, [&](auto length) __attribute__((always_inline)) {
     forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      combineRow(sums + offsets[i], from + int64_t(i) * step, length,
-                 [](SumOfUpdates<T> &sum, T term) { sum.add(term); });
+      combineRow(
+          sums + offsets[i], from + int64_t(i) * step, length,
+          [](SumOfUpdates<T> &sum, T term) { sum.add(Convert::load(term)); });
     });
   });
 }
-/// Adds rows of f16, which are widened first: both loops are vectors then.
-template <typename Place>
-[[gnu::always_inline]] inline void
-addWidenedRows(SumOfUpdates<F16Element> *sums, const F16Element *from,
-               int64_t step, std::span<const Place> offsets, int64_t run) {
-  constexpr int64_t piece = 256;
-  float terms[piece];
-  forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-    for (int64_t begin = 0; begin < run; begin += piece) {
-      const int64_t length = std::min(piece, run - begin);
-      const F16Element *row = from + int64_t(i) * step + begin;
-      for (int64_t e = 0; e < length; ++e)
-        terms[e] = Numbers<F16Element>::load(row[e]);
-      SumOfUpdates<F16Element> *to = sums + offsets[i] + begin;
-      for (int64_t e = 0; e < length; ++e)
-        to[e].sum += double(terms[e]);
-    }
+/// Adds numbers to sums.
+template <typename Convert, typename T, typename Place>
+[[gnu::always_inline]] inline void addTerms(SumOfUpdates<T> *sums,
+                                            const T *from, int64_t step,
+                                            std::span<const Place> offsets) {
+  forEachPresent(offsets, [&](size_t i) {
+    sums[offsets[i]].add(Convert::load(from[int64_t(i) * step]));
   });
 }
-MESHLOOM_CLONES void addToRows(SumOfUpdates<float> *sums, const float *from,
-                               int64_t step, WindowOffsets offsets,
-                               int64_t run) {
-  addTermsOfRows(sums, from, step, offsets, run);
+template <typename Convert, typename T>
+[[gnu::always_inline]] inline void
+addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  for (int64_t e = 0; e < run; ++e)
+    to[e] = sums[e].isZero()
+                ? to[e]
+                : Convert::store(sums[e].value(Convert::load(to[e])));
 }
-MESHLOOM_CLONES void addToRows(SumOfUpdates<BF16Element> *sums,
-                               const BF16Element *from, int64_t step,
-                               WindowOffsets offsets, int64_t run) {
-  addTermsOfRows(sums, from, step, offsets, run);
-}
-MESHLOOM_CLONES void addToRows(SumOfUpdates<BF16Element> *sums,
-                               const BF16Element *from, int64_t step,
-                               std::span<const int64_t> offsets, int64_t run) {
-  addTermsOfRows(sums, from, step, offsets, run);
-}
-MESHLOOM_CLONES void addToRows(SumOfUpdates<F16Element> *sums,
-                               const F16Element *from, int64_t step,
-                               WindowOffsets offsets, int64_t run) {
-  addWidenedRows(sums, from, step, offsets, run);
-}
-MESHLOOM_CLONES void addToRows(SumOfUpdates<F16Element> *sums,
-                               const F16Element *from, int64_t step,
-                               std::span<const int64_t> offsets, int64_t run) {
-  addWidenedRows(sums, from, step, offsets, run);
-}
+
 template <typename T, typename Place>
 void addToRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
-  addTermsOfRows(sums, from, step, offsets, run);
+  addTermsOfRows<Numbers<T>>(sums, from, step, offsets, run);
 }
+template <typename T, typename Place>
+void addToNumbers(SumOfUpdates<T> *sums, const T *from, int64_t step,
+                  std::span<const Place> offsets) {
+  addTerms<Numbers<T>>(sums, from, step, offsets);
+}
+template <typename T>
+void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
+  addSumsOfRow<Numbers<T>>(to, sums, run);
+}
+// The types of training, compiled for the CPU at hand.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
+#define MESHLOOM_SUMS(T, Place)                                                \
+  MESHLOOM_CLONES void addToRows(SumOfUpdates<T> *sums, const T *from,         \
+                                 int64_t step, std::span<const Place> offsets, \
+                                 int64_t run) {                                \
+    addTermsOfRows<CloneNumbers<T>>(sums, from, step, offsets, run);           \
+  }                                                                            \
+  MESHLOOM_CLONES void addToNumbers(SumOfUpdates<T> *sums, const T *from,      \
+                                    int64_t step,                              \
+                                    std::span<const Place> offsets) {          \
+    addTerms<CloneNumbers<T>>(sums, from, step, offsets);                      \
+  }
+#define MESHLOOM_ADDED_SUMS(T)                                                 \
+  MESHLOOM_CLONES void addSumsTo(T *to, const SumOfUpdates<T> *sums,           \
+                                 int64_t run) {                                \
+    addSumsOfRow<CloneNumbers<T>>(to, sums, run);                              \
+  }
+MESHLOOM_SUMS(float, Offset)
+MESHLOOM_SUMS(BF16Element, Offset)
+MESHLOOM_SUMS(BF16Element, int64_t)
+MESHLOOM_SUMS(F16Element, Offset)
+MESHLOOM_SUMS(F16Element, int64_t)
+MESHLOOM_ADDED_SUMS(float)
+MESHLOOM_ADDED_SUMS(double)
+MESHLOOM_ADDED_SUMS(BF16Element)
+MESHLOOM_ADDED_SUMS(F16Element)
+#undef MESHLOOM_SUMS
+#undef MESHLOOM_ADDED_SUMS
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Adds updates to sums[offsets[i]].
 template <typename T, typename Place>
@@ -106,37 +120,12 @@ void addToSums(const WindowPart &part, std::span<const Place> offsets,
   forEachPiece(
       part, offsets, step, inOrder,
       [&](int64_t target, int64_t source) {
-        forEachPresent(offsets, [&](size_t i) {
-          sums[target + offsets[i]].add(from[source + int64_t(i) * step]);
-        });
+        addToNumbers(sums + target, from + source, step, offsets);
       },
       [&](int64_t target, int64_t source, int64_t run,
           std::span<const Place> windows) {
         addToRows(sums + target, from + source, step, windows, run);
       });
-}
-
-template <typename T>
-[[gnu::always_inline]] inline void
-addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
-  for (int64_t e = 0; e < run; ++e)
-    to[e] = sums[e].isZero() ? to[e] : sums[e].value(to[e]);
-}
-MESHLOOM_CLONES void addSumsTo(float *to, const SumOfUpdates<float> *sums,
-                               int64_t run) {
-  addSumsOfRow(to, sums, run);
-}
-MESHLOOM_CLONES void addSumsTo(double *to, const SumOfUpdates<double> *sums,
-                               int64_t run) {
-  addSumsOfRow(to, sums, run);
-}
-MESHLOOM_CLONES void
-addSumsTo(BF16Element *to, const SumOfUpdates<BF16Element> *sums, int64_t run) {
-  addSumsOfRow(to, sums, run);
-}
-template <typename T>
-void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
-  addSumsOfRow(to, sums, run);
 }
 
 /// `size` zeros. They lie in scratch memory, which takes no time to get;

@@ -8,33 +8,21 @@
 using namespace meshloom;
 using namespace meshloom::library;
 
-MESHLOOM_CLONES void library::addRows(float *to, const float *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);
-}
-MESHLOOM_CLONES void library::addRows(double *to, const double *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);
-}
-MESHLOOM_CLONES void library::addRows(uint32_t *to, const uint32_t *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);
-}
-MESHLOOM_CLONES void library::addRows(BF16Element *to, const BF16Element *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Sum>>(to, from, step, offsets, run);
-}
-MESHLOOM_CLONES void library::maxRows(float *to, const float *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Max>>(to, from, step, offsets, run);
-}
-MESHLOOM_CLONES void library::minRows(float *to, const float *from,
-                                      int64_t step, WindowOffsets offsets,
-                                      int64_t run) {
-  combineRows<CombineBy<ReduceKind::Min>>(to, from, step, offsets, run);
-}
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
+#define MESHLOOM_ROWS(kind, T)                                                 \
+  namespace {                                                                  \
+  MESHLOOM_CLONES void rowsBy##kind(T *to, const T *from, int64_t step,        \
+                                    WindowOffsets offsets, int64_t run) {      \
+    library::combineRows<CombineBy<ReduceKind::kind, CloneNumbers>>(           \
+        to, from, step, offsets, run);                                         \
+  }                                                                            \
+  }                                                                            \
+  template <>                                                                  \
+  void library::combineRowsBy<ReduceKind::kind>(                               \
+      T * to, const T *from, int64_t step, WindowOffsets offsets,              \
+      int64_t run) {                                                           \
+    rowsBy##kind(to, from, step, offsets, run);                                \
+  }
+MESHLOOM_FOR_ROWS(MESHLOOM_ROWS)
+#undef MESHLOOM_ROWS
+// NOLINTEND(bugprone-macro-parentheses)

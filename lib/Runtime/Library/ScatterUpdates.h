@@ -18,10 +18,19 @@ namespace meshloom::library {
 struct Replace {
   template <typename T> static T apply(T, T update) { return update; }
 };
-template <ReduceKind kind> struct CombineBy {
+/// `Convert`: Numbers, or CloneNumbers.
+template <ReduceKind by, template <typename> typename Convert = Numbers>
+struct CombineBy {
+  static constexpr ReduceKind kind = by;
   template <typename T> static T apply(T value, T update) {
-    return Numbers<T>::store(
-        combined<kind>(Numbers<T>::load(value), Numbers<T>::load(update)));
+    const auto a = Convert<T>::load(value), b = Convert<T>::load(update);
+    // One of two narrow numbers is not rounded again.
+    if constexpr (by == ReduceKind::Max && !std::is_same_v<T, SumOf<T>>)
+      return a > b || a != a ? value : update;
+    else if constexpr (by == ReduceKind::Min && !std::is_same_v<T, SumOf<T>>)
+      return a < b || a != a ? value : update;
+    else
+      return Convert<T>::store(combined<by>(a, b));
   }
 };
 
@@ -128,23 +137,38 @@ combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
     });
   });
 }
+/// Rows of all types and kinds that no function below has.
+template <ReduceKind kind, typename T>
+void combineRowsBy(T *to, const T *from, int64_t step, WindowOffsets offsets,
+                   int64_t run) {
+  combineRows<CombineBy<kind>, SHORT_ROW_OF_OTHERS>(to, from, step, offsets,
+                                                    run);
+}
 // The types and kinds of training, compiled for the CPU at hand.
-void addRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
-             int64_t run);
-void addRows(double *to, const double *from, int64_t step,
-             WindowOffsets offsets, int64_t run);
-void addRows(uint32_t *to, const uint32_t *from, int64_t step,
-             WindowOffsets offsets, int64_t run);
-void addRows(BF16Element *to, const BF16Element *from, int64_t step,
-             WindowOffsets offsets, int64_t run);
-void maxRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
-             int64_t run);
-void minRows(float *to, const float *from, int64_t step, WindowOffsets offsets,
-             int64_t run);
-template <typename T>
-inline constexpr bool hasRowClones =
-    std::is_same_v<T, float> || std::is_same_v<T, double> ||
-    std::is_same_v<T, uint32_t> || std::is_same_v<T, BF16Element>;
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
+#define MESHLOOM_FOR_ROWS(DO)                                                  \
+  DO(Sum, float)                                                               \
+  DO(Sum, double)                                                              \
+  DO(Sum, uint32_t)                                                            \
+  DO(Sum, BF16Element)                                                         \
+  DO(Sum, F16Element)                                                          \
+  DO(Max, float)                                                               \
+  DO(Max, double)                                                              \
+  DO(Max, int32_t)                                                             \
+  DO(Max, BF16Element)                                                         \
+  DO(Max, F16Element)                                                          \
+  DO(Min, float)                                                               \
+  DO(Min, double)                                                              \
+  DO(Min, int32_t)                                                             \
+  DO(Min, BF16Element)                                                         \
+  DO(Min, F16Element)
+#define MESHLOOM_ROWS(kind, T)                                                 \
+  template <>                                                                  \
+  void combineRowsBy<ReduceKind::kind>(T * to, const T *from, int64_t step,    \
+                                       WindowOffsets offsets, int64_t run);
+MESHLOOM_FOR_ROWS(MESHLOOM_ROWS)
+#undef MESHLOOM_ROWS
+// NOLINTEND(bugprone-macro-parentheses)
 
 template <typename By, typename T>
 void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
@@ -154,17 +178,8 @@ void combineWithRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
       std::memcpy(to + offsets[i], from + int64_t(i) * step,
                   size_t(run) * sizeof(T));
     });
-  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Sum>> &&
-                     hasRowClones<T>)
-    addRows(to, from, step, offsets, run);
-  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Max>> &&
-                     std::is_same_v<T, float>)
-    maxRows(to, from, step, offsets, run);
-  else if constexpr (std::is_same_v<By, CombineBy<ReduceKind::Min>> &&
-                     std::is_same_v<T, float>)
-    minRows(to, from, step, offsets, run);
   else
-    combineRows<By, SHORT_ROW_OF_OTHERS>(to, from, step, offsets, run);
+    combineRowsBy<By::kind>(to, from, step, offsets, run);
 }
 
 /// Number to[offsets[i]] is combined with from[i * step], one after the other.

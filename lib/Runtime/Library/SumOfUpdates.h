@@ -29,11 +29,11 @@ struct CorrectedSum {
 /// The sum of elements that are T in memory.
 template <typename T> struct SumOfUpdates {
   double sum = 0;
-  void add(T term) { sum += double(Numbers<T>::load(term)); }
+  void add(SumOf<T> term) { sum += double(term); }
   bool isZero() const { return sum == 0; }
-  /// `before` and all terms.
-  T value(T before) const {
-    return Numbers<T>::store(SumOf<T>(double(Numbers<T>::load(before)) + sum));
+  /// Returns `before` and all terms.
+  SumOf<T> value(SumOf<T> before) const {
+    return SumOf<T>(double(before) + sum);
   }
 };
 template <> struct SumOfUpdates<double> {

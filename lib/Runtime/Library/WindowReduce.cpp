@@ -7,13 +7,13 @@
 // the columns of all these windows, as if they were one long row. With a scalar
 // function, element by element. Windows of many elements take about as long as
 // small ones (SlidingWindow.h).
-#include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
 #include "SlidingWindow.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
+#include "WindowLines.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,119 +23,6 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-
-/// into[i] is combined with from[i * step].
-template <ReduceKind kind, typename T>
-inline void combineRow(SumOf<T> *into, const T *from, int64_t step,
-                       int64_t count) {
-  if (step == 1)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i]));
-  else if (step == 2)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i * 2]));
-  else
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], Numbers<T>::load(from[i * step]));
-}
-// The types and kinds of training, compiled for the CPU at hand.
-MESHLOOM_CLONES void addFloats(float *into, const float *from, int64_t step,
-                               int64_t count) {
-  combineRow<ReduceKind::Sum, float>(into, from, step, count);
-}
-MESHLOOM_CLONES void maxFloats(float *into, const float *from, int64_t step,
-                               int64_t count) {
-  combineRow<ReduceKind::Max, float>(into, from, step, count);
-}
-/// A line of windows: row `p` of the results combines the rows of the operand
-/// that begin at outer[o] + inner[i], for all o and for the i from begins[p] to
-/// begins[p + 1].
-struct WindowLine {
-  std::span<const int64_t> outer;
-  const int64_t *inner, *begins;
-  int64_t places, step; ///< rows of results, and elements between them
-  int64_t count;        ///< elements of a row
-};
-
-/// The elements from `first` on of a row of results, as long as there are
-/// LANES more. Returns the first one that is left.
-template <ReduceKind kind, int64_t LANES, typename T, typename To>
-[[gnu::always_inline]] inline int64_t
-combineLanes(To *to, SumOf<T> init, const T *from, const WindowLine &line,
-             int64_t place, int64_t first) {
-  for (; first + LANES <= line.count; first += LANES) {
-    SumOf<T> lanes[LANES];
-    for (int64_t l = 0; l < LANES; ++l)
-      lanes[l] = init;
-    for (int64_t outer : line.outer)
-      for (int64_t i = line.begins[place]; i < line.begins[place + 1]; ++i) {
-        const T *row = from + outer + line.inner[i] + first;
-        for (int64_t l = 0; l < LANES; ++l)
-          lanes[l] = combined<kind>(lanes[l], Numbers<T>::load(row[l]));
-      }
-    for (int64_t l = 0; l < LANES; ++l)
-      if constexpr (std::is_same_v<To, T>)
-        to[first + l] = Numbers<T>::store(lanes[l]);
-      else
-        to[first + l] = lanes[l];
-  }
-  return first;
-}
-/// `To`: T, or what T is summed in.
-template <ReduceKind kind, typename T, typename To>
-[[gnu::always_inline]] inline void
-combineLine(To *to, SumOf<T> init, const T *from, const WindowLine &line) {
-  for (int64_t place = 0; place < line.places; ++place, to += line.step) {
-    int64_t next = combineLanes<kind, 32, T>(to, init, from, line, place, 0);
-    next = combineLanes<kind, 8, T>(to, init, from, line, place, next);
-    combineLanes<kind, 1, T>(to, init, from, line, place, next);
-  }
-}
-MESHLOOM_CLONES void addLine(float *to, float init, const float *from,
-                             const WindowLine &line) {
-  combineLine<ReduceKind::Sum>(to, init, from, line);
-}
-MESHLOOM_CLONES void maxLine(float *to, float init, const float *from,
-                             const WindowLine &line) {
-  combineLine<ReduceKind::Max>(to, init, from, line);
-}
-MESHLOOM_CLONES void addLine(double *to, double init, const double *from,
-                             const WindowLine &line) {
-  combineLine<ReduceKind::Sum>(to, init, from, line);
-}
-MESHLOOM_CLONES void addLine(BF16Element *to, float init,
-                             const BF16Element *from, const WindowLine &line) {
-  combineLine<ReduceKind::Sum>(to, init, from, line);
-}
-MESHLOOM_CLONES void maxLine(BF16Element *to, float init,
-                             const BF16Element *from, const WindowLine &line) {
-  combineLine<ReduceKind::Max>(to, init, from, line);
-}
-template <ReduceKind kind, typename T, typename To>
-void combineLineFast(To *to, SumOf<T> init, const T *from,
-                     const WindowLine &line) {
-  constexpr bool isFloat = std::is_same_v<T, float>,
-                 isBF16 = std::is_same_v<T, BF16Element>,
-                 isDouble = std::is_same_v<T, double>;
-  if constexpr (std::is_same_v<T, To> && (isFloat || isBF16 || isDouble) &&
-                kind == ReduceKind::Sum)
-    addLine(to, init, from, line);
-  else if constexpr (std::is_same_v<T, To> && (isFloat || isBF16) &&
-                     kind == ReduceKind::Max)
-    maxLine(to, init, from, line);
-  else
-    combineLine<kind>(to, init, from, line);
-}
-template <ReduceKind kind, typename T>
-void combineRowFast(SumOf<T> *into, const T *from, int64_t step,
-                    int64_t count) {
-  if constexpr (std::is_same_v<T, float> && kind == ReduceKind::Sum)
-    addFloats(into, from, step, count);
-  else if constexpr (std::is_same_v<T, float> && kind == ReduceKind::Max)
-    maxFloats(into, from, step, count);
-  else
-    combineRow<kind, T>(into, from, step, count);
-}
 
 /// An element of the window that is an operand element: which window element,
 /// and where it is in memory.
@@ -161,11 +48,14 @@ private:
 };
 
 /// into[i] is combined with the elements that place i touches.
-template <ReduceKind kind, typename T>
-void combineTouched(SumOf<T> *into, const T *from, const Touches &touches) {
-  for (size_t i = 0; i < touches.places(); ++i)
-    for (const Touch &touch : touches[i])
-      into[i] = combined<kind>(into[i], Numbers<T>::load(from[touch.offset]));
+template <typename T>
+void combineTouched(ReduceKind kind, SumOf<T> *into, const T *from,
+                    const Touches &touches) {
+  withKindOf<T>(kind, [&]<ReduceKind by>() {
+    for (size_t i = 0; i < touches.places(); ++i)
+      for (const Touch &touch : touches[i])
+        into[i] = combined<by>(into[i], Numbers<T>::load(from[touch.offset]));
+  });
 }
 
 /// The touches of dim `d` of the box.
@@ -193,36 +83,14 @@ int64_t windowSize(const std::vector<WindowDim> &window) {
 // By kind
 //===----------------------------------------------------------------------===//
 
-/// The loops that combine elements of T by a kind. All else of a reduction is
-/// compiled once for each T.
-template <typename T> struct KindLoops {
-  using Sum = SumOf<T>;
-
-  template <ReduceKind kind> static constexpr KindLoops of() {
-    return {kind,
-            combineRowFast<kind, T>,
-            combineRowFast<kind, Sum>,
-            combineTouched<kind, T>,
-            combineLineFast<kind, T, T>,
-            combineLineFast<kind, T, Sum>};
-  }
-
-  ReduceKind kind;
-  void (*row)(Sum *into, const T *from, int64_t step, int64_t count);
-  void (*sums)(Sum *into, const Sum *from, int64_t step, int64_t count);
-  void (*touched)(Sum *into, const T *from, const Touches &touches);
-  void (*line)(T *to, Sum init, const T *from, const WindowLine &line);
-  void (*columns)(Sum *to, Sum init, const T *from, const WindowLine &line);
-};
-
 template <typename T> class KindReduction {
   using Sum = SumOf<T>;
 
 public:
-  KindReduction(const KindLoops<T> &loops, const std::vector<WindowDim> &window,
+  KindReduction(ReduceKind kind, const std::vector<WindowDim> &window,
                 const LibraryOperand &in, const LibraryOperand &initial,
                 const LibraryOperand &out, bool deterministic)
-      : loops(loops), window(window), in(in), out(out),
+      : kind(kind), window(window), in(in), out(out),
         source(reinterpret_cast<const T *>(in.data)),
         target(reinterpret_cast<T *>(out.data)),
         init(Numbers<T>::load(*reinterpret_cast<const T *>(initial.data))) {
@@ -254,7 +122,7 @@ public:
         reducePlane(offset);
       } else if (wholeRows) {
         collectRows(index, 0, 0);
-        loops.line(target + offset, init, source, lines);
+        combineWindowRows(kind, target + offset, init, source, lines);
       } else {
         reduceRow(index, offset, count);
       }
@@ -392,9 +260,9 @@ private:
 
   /// Returns a value that changes nothing, however often it is combined.
   Sum neutral() const {
-    return loops.kind == ReduceKind::Sum    ? Sum(0)
-           : loops.kind == ReduceKind::Prod ? Sum(1)
-                                            : init;
+    return kind == ReduceKind::Sum    ? Sum(0)
+           : kind == ReduceKind::Prod ? Sum(1)
+                                      : init;
   }
 
   /// Reduces the windows of a line whose outer rows are collected.
@@ -407,11 +275,13 @@ private:
       part.begins += done;
       part.places = count;
       part.step = planes.pitch;
-      loops.columns(planes.columns + planes.first, neutral(), source, part);
+      combineWindowRows(kind, planes.columns + planes.first, neutral(), source,
+                        part);
       std::fill_n(sums, count * width, init);
       for (int64_t k = 0; k < dim.size; ++k)
-        loops.sums(sums, planes.columns + planes.begin + k * dim.dilation,
-                   dim.stride, count * width);
+        combineWindowElements(kind, sums,
+                              planes.columns + planes.begin + k * dim.dilation,
+                              dim.stride, count * width);
       for (int64_t l = 0; l < count; ++l) {
         T *to = target + offset + (done + l) * lines.step;
         for (int64_t i = 0; i < out.extent[row]; ++i)
@@ -425,13 +295,11 @@ private:
   /// Padding and holes hold the init value: whether it changes results.
   bool paddingCounts() const {
     const bool isArithmetic =
-        loops.kind == ReduceKind::Sum || loops.kind == ReduceKind::Prod;
+        kind == ReduceKind::Sum || kind == ReduceKind::Prod;
     return isArithmetic && init != neutral();
   }
 
-  bool sumsInPairs() const {
-    return isRounded<Sum> && loops.kind == ReduceKind::Sum;
-  }
+  bool sumsInPairs() const { return isRounded<Sum> && kind == ReduceKind::Sum; }
 
   /// A row was combined with the sums, or one without elements: how many there
   /// are depends on the window alone.
@@ -452,9 +320,9 @@ private:
 
   void addRow(int64_t offset) {
     if (rank == 0) {
-      loops.row(sums, source + offset, 1, 1);
+      combineWindowElements(kind, sums, source + offset, 1, 1);
     } else if (window[row].base > 1) {
-      loops.touched(sums, source + offset, touches[row]);
+      combineTouched(kind, sums, source + offset, touches[row]);
       addedRow();
     } else {
       addAlong(source + offset);
@@ -479,9 +347,10 @@ private:
           std::clamp(placesBelow(in.end(row)) - first, begin, count);
       const int64_t element = (first + begin) * dim.stride + shift;
       if (begin < end)
-        loops.row(sums + begin,
-                  elements + (element - in.begin(row)) * in.strides[row],
-                  dim.stride * in.strides[row], end - begin);
+        combineWindowElements(kind, sums + begin,
+                              elements +
+                                  (element - in.begin(row)) * in.strides[row],
+                              dim.stride * in.strides[row], end - begin);
       addedRow();
     }
   }
@@ -499,11 +368,11 @@ private:
       const int64_t met =
           rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
       for (int64_t p = met; p < elements; ++p)
-        loops.sums(&sums[i], &init, 1, 1);
+        combineWindowElements(kind, &sums[i], &init, 1, 1);
     }
   }
 
-  const KindLoops<T> &loops;
+  const ReduceKind kind;
   const std::vector<WindowDim> &window;
   const LibraryOperand &in, &out;
   const T *source;
@@ -635,9 +504,8 @@ public:
                          &initial = arguments.inputs[1];
     withReduction(out.type, *kind, [&]<typename T, ReduceKind by>() {
       static constexpr auto sliding = SlidingLoops<SumOf<T>>::template of<by>();
-      static constexpr auto loops = KindLoops<T>::template of<by>();
       if (!slideByKind<T>(sliding, window, in, initial, out))
-        KindReduction<T>(loops, window, in, initial, out, deterministic).run();
+        KindReduction<T>(by, window, in, initial, out, deterministic).run();
     });
     return Success();
   }

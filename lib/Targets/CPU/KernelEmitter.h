@@ -78,6 +78,10 @@ private:
   /// arrays are dense; else for the pointers in `start`.
   void readNeighbours(const Position &start,
                       function_ref<void(const Position &)> emit);
+  /// Emits the loop `inner` along a row, piece by piece between the borders of
+  /// what is compared with its index.
+  void emitPieces(const Position &row, unsigned inner,
+                  function_ref<void(const Position &)> fill);
   void emitParallel(const Position &start);
 
   int64_t bytesCopied();

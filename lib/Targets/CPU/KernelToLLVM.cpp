@@ -21,6 +21,7 @@
 // outputs overwrite inputs a third one, which stores nothing, looks first.
 #include "KernelToLLVM.h"
 
+#include "IndexRanges.h"
 #include "KernelCodegen.h"
 #include "KernelEmitter.h"
 #include "meshloom/Targets/Kernels/MathFunctions.h"
@@ -437,6 +438,35 @@ void KernelEmitter::readNeighbours(const Position &start,
   callFallback([&] { emit(start); });
 }
 
+void KernelEmitter::emitPieces(const Position &row, unsigned inner,
+                               function_ref<void(const Position &)> fill) {
+  const SmallVector<IndexRange> ranges = rangesAlong(kernel, inner);
+  const SmallVector<int64_t> borders = bordersOf(kernel, inner, ranges);
+  if (borders.empty())
+    return nest(inner, row, fill);
+  Value begin = zero;
+  for (size_t piece = 0; piece <= borders.size(); ++piece) {
+    Value end = extents[inner];
+    if (piece < borders.size()) {
+      Value border = b.createOrFold<arith::SubIOp>(
+          loc, constant(borders[piece]), origins[inner]);
+      end = b.createOrFold<arith::MinSIOp>(
+          loc, b.createOrFold<arith::MaxSIOp>(loc, border, begin), end);
+    }
+    for (const IndexRange &range : ranges)
+      outcomes[range.compare] =
+          range.contains(piece == 0 ? 0 : borders[piece - 1]);
+    const Position first = advance(row, inner, begin);
+    loop(b.createOrFold<arith::SubIOp>(loc, end, begin), one, {},
+         [&](Value index, ValueRange) {
+           fill(advance(first, inner, index));
+           return SmallVector<Value>();
+         });
+    begin = end;
+  }
+  outcomes.clear();
+}
+
 void KernelEmitter::emitParallel(const Position &start) {
   auto fill = [&](const Position &position) {
     storeElements(position, emitBody(position));
@@ -464,7 +494,10 @@ void KernelEmitter::emitParallel(const Position &start) {
       },
       [&] {
         readNeighbours(start, [&](const Position &first) {
-          nest(order.parallel, first, fill);
+          if (order.parallel.empty())
+            return fill(first);
+          nest(ArrayRef(order.parallel).drop_back(), first,
+               [&](const Position &row) { emitPieces(row, inner, fill); });
         });
       });
 }

@@ -229,6 +229,9 @@ SmallVector<Value> KernelBody::emitBody(const Position &position,
                          position.pointers[read.getInput()], read.getType()));
     else if (auto load = dyn_cast<spmd::LoadOp>(op))
       mapping.map(load.getResult(), loadAt(load, position, mapping));
+    else if (auto outcome = outcomes.find(&op); outcome != outcomes.end())
+      mapping.map(op.getResult(0), b.create<arith::ConstantOp>(
+                                       loc, b.getBoolAttr(outcome->second)));
     else
       emitted(b.clone(op, mapping));
   }

@@ -30,7 +30,7 @@ bool meshloom::isMovement(Operation *op) {
 
 bool meshloom::isInlinable(Operation *op) {
   return isMovement(op) || isSplat(op) || isa<IotaOp, RngOp>(op) ||
-         isPerElement(op) || isNumberGather(op);
+         (isPerElement(op) && !isAssembled(op)) || isNumberGather(op);
 }
 
 //===----------------------------------------------------------------------===//

@@ -86,7 +86,8 @@ static ShardAttr domainOf(Value value) {
 
 /// Elementwise in the sense of groups.
 static bool isPointwise(Operation *op) {
-  return isPerElement(op) || isa<RngOp>(op) || isNumberGather(op);
+  return (isPerElement(op) && !isAssembled(op)) || isa<RngOp>(op) ||
+         isNumberGather(op);
 }
 
 static bool isGrouped(Operation *op) {

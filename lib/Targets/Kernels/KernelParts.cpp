@@ -3,12 +3,72 @@
 // the source and the result.
 #include "KernelParts.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/Support/MathExtras.h"
+
+#include <array>
 
 using namespace meshloom;
 using namespace meshloom::dtensor;
 
+/// Returns whether all elements of `pad` are those of its operand, or zeros
+/// between, before and behind them along `dim`.
+static bool spreadsAlong(PadOp pad, int64_t dim) {
+  auto fill = pad.getFill().getDefiningOp<ConstantOp>();
+  if (!pad->hasOneUse() || !fill || !spmd::windowsOf(pad.getType()).empty() ||
+      !spmd::layoutOf(pad.getType()).dim_axes()[dim].empty() ||
+      !(matchPattern(fill.getResult(), mlir::m_Zero()) ||
+        matchPattern(fill.getResult(), mlir::m_AnyZeroFloat())))
+    return false;
+  for (int64_t d = 0; d < int64_t(pad.getInteriorPadding().size()); ++d)
+    if (d != dim &&
+        (pad.getInteriorPadding()[d] != 0 || pad.getEdgePaddingLow()[d] != 0 ||
+         pad.getEdgePaddingHigh()[d] != 0))
+      return false;
+  return !llvm::is_contained(globalShape(pad.getOperand().getType()), 0) &&
+         pad.getEdgePaddingLow()[dim] >= 0 &&
+         pad.getEdgePaddingHigh()[dim] >= 0;
+}
+
+/// The tensors whose elements are next to each other in a result in turns. An
+/// associative scan joins its parts so: add(pad(a), pad(b)), each with zeros
+/// where the other one has its elements.
+struct Turns {
+  std::array<PadOp, 2> pads;
+  int64_t dim;
+};
+
+static std::optional<Turns> turnsOf(Operation *op) {
+  if (!isa<AddOp, OrOp>(op) ||
+      spmd::layoutOf(op->getResult(0).getType()).is_partial())
+    return std::nullopt;
+  std::array<PadOp, 2> pads{op->getOperand(0).getDefiningOp<PadOp>(),
+                            op->getOperand(1).getDefiningOp<PadOp>()};
+  if (!pads[0] || !pads[1] || pads[0] == pads[1])
+    return std::nullopt;
+  for (auto [dim, between] : llvm::enumerate(pads[0].getInteriorPadding())) {
+    if (between == 0)
+      continue;
+    const int64_t apart =
+        pads[1].getEdgePaddingLow()[dim] - pads[0].getEdgePaddingLow()[dim];
+    const int64_t elements = globalShape(pads[0].getOperand().getType())[dim] +
+                             globalShape(pads[1].getOperand().getType())[dim];
+    // Each place has an element of one of them.
+    if (between == 1 && pads[1].getInteriorPadding()[dim] == 1 &&
+        apart % 2 != 0 &&
+        elements == globalShape(op->getResult(0).getType())[dim] &&
+        spreadsAlong(pads[0], int64_t(dim)) &&
+        spreadsAlong(pads[1], int64_t(dim)))
+      return Turns{pads, int64_t(dim)};
+    break;
+  }
+  return std::nullopt;
+}
+
 bool meshloom::isAssembled(Operation *op) {
+  if (turnsOf(op))
+    return true;
   auto moves = dyn_cast<IndexMapOpInterface>(op);
   return moves &&
          (moves.getNumSources() != 1 ||
@@ -59,7 +119,35 @@ static SmallVector<KernelPart::Dim> runsOf(const SourceDim &map, int64_t from,
   return runs;
 }
 
+/// The parts of tensors that take turns. Where one is joined of others and
+/// nothing else reads it, they are written straight away.
+static SmallVector<KernelPart> partsOf(const Turns &turns) {
+  SmallVector<KernelPart> parts;
+  for (PadOp pad : turns.pads) {
+    const KernelPart part = partsOf(pad.getOperation()).back();
+    auto joined = pad.getOperand().getDefiningOp<ConcatenateOp>();
+    // Kernels that are being formed read it, too.
+    if (!joined || !llvm::all_of(joined->getUsers(), [&](Operation *user) {
+          return user == pad || isa<spmd::KernelOp>(user);
+        })) {
+      parts.push_back(part);
+      continue;
+    }
+    for (KernelPart inner : partsOf(joined.getOperation())) {
+      for (auto [dim, outer] : llvm::zip_equal(inner.dims, part.dims)) {
+        dim.resultBegin =
+            outer.resultBegin + dim.resultBegin * outer.resultStep;
+        dim.resultStep *= outer.resultStep;
+      }
+      parts.push_back(std::move(inner));
+    }
+  }
+  return parts;
+}
+
 SmallVector<KernelPart> meshloom::partsOf(Operation *op) {
+  if (const auto turns = turnsOf(op))
+    return ::partsOf(*turns);
   auto moves = cast<IndexMapOpInterface>(op);
   SmallVector<int64_t> to = globalShape(op->getResult(0).getType());
   SmallVector<KernelPart> parts;

@@ -23,8 +23,9 @@ struct KernelPart {
   SmallVector<Dim> dims;
 };
 
-/// Moves elements, but from several sources, or not as linear indices say:
-/// concatenate, take, and pad with interior padding.
+/// Returns whether `op` moves elements, but from several sources, or not as
+/// linear indices say: concatenate, take, pad with interior padding, and the
+/// sum of two such pads whose elements take turns.
 bool isAssembled(Operation *op);
 
 /// Returns the parts to write, in this order; at least one.

@@ -62,6 +62,42 @@ TEST(KernelTest, EmptyPartTouchesNothing) {
                 &part);
 }
 
+/// A rolled row is read piece by piece: also a part of it that a worker has.
+TEST(KernelTest, PartsOfARolledRow) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<101xf64>) -> tensor<101xf64> {
+      %zero = dtensor.constant dense<0.0> : tensor<f64>
+      %index = dtensor.iota dim 0 : tensor<101xi32>
+      %three = dtensor.constant dense<3> : tensor<101xi32>
+      %isFirst = dtensor.compare LT, %index, %three : (tensor<101xi32>, tensor<101xi32>) -> tensor<101xi1>
+      %0 = dtensor.pad %x, %zero low [-98] high [98] interior [0] : (tensor<101xf64>, tensor<f64>) -> tensor<101xf64>
+      %1 = dtensor.pad %x, %zero low [3] high [-3] interior [0] : (tensor<101xf64>, tensor<f64>) -> tensor<101xf64>
+      %2 = dtensor.select %isFirst, %0, %1 : (tensor<101xi1>, tensor<101xf64>, tensor<101xf64>) -> tensor<101xf64>
+      %3 = dtensor.subtract %x, %2 : tensor<101xf64>
+      return %3 : tensor<101xf64>
+    })");
+  std::vector<double> x(101);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = std::sqrt(double(i));
+  const size_t inputs = kernel.kernels().front()->inputs.size();
+  for (auto [begin, count] : {std::pair<int64_t, int64_t>(0, 101),
+                              {0, 2},
+                              {1, 4},
+                              {3, 98},
+                              {50, 51},
+                              {40, 0}}) {
+    std::vector<double> y(101, 7);
+    std::vector<KernelHarness::Array> arrays(inputs, {x.data(), {1}});
+    arrays.push_back({y.data(), {1}});
+    KernelHarness::Part part{{begin}, {count}};
+    kernel.call(arrays, &part);
+    for (int64_t i = 0; i < 101; ++i)
+      EXPECT_EQ(y[size_t(i)], i >= begin && i < begin + count
+                                  ? x[size_t(i)] - x[size_t((i + 98) % 101)]
+                                  : 7);
+  }
+}
+
 /// Rows that lie one behind the other are one loop; others are not.
 TEST(KernelTest, ContiguousAndSeparateRows) {
   KernelHarness kernel(R"(

@@ -438,3 +438,47 @@ func.func @rolled_short_rows(%x: tensor<4x255xi8, #rows>) -> tensor<4x255xi8, #r
   %2 = dtensor.select %isFirst, %0, %1 : (tensor<4x255xi1, #rows>, tensor<4x255xi8, #rows>, tensor<4x255xi8, #rows>) -> tensor<4x255xi8, #rows>
   return %2 : tensor<4x255xi8, #rows>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#first = #spmd.shard<[1, 4], #dtensor.layout<#mesh, [*, *]>>
+#two = #spmd.shard<[2, 4], #dtensor.layout<#mesh, [*, *]>>
+#three = #spmd.shard<[3, 4], #dtensor.layout<#mesh, [*, *]>>
+#five = #spmd.shard<[5, 4], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Rows of two tensors in turns are written straight to their places, also those
+// of a tensor that is joined first: nothing is padded, added or joined.
+// CHECK-LABEL: func.func @turns
+// CHECK-NEXT: spmd.kernel loops [4] ins (%arg0 at {{.*}}{ops = "add"}
+// CHECK: spmd.kernel loops [2, 4] ins (%arg1 at {{.*}} in_place [1] {ops = "add"}
+// CHECK: spmd.kernel loops [2, 4] ins (%arg2 at {{.*}} in_place [1] {ops = "add"}
+// CHECK-NOT: spmd.kernel
+func.func @turns(%x: tensor<1x4xf32, #first>, %y: tensor<2x4xf32, #two>, %z: tensor<2x4xf32, #two>) -> tensor<5x4xf32, #five> {
+  %zero = dtensor.constant dense<0.0> : tensor<f32> -> tensor<f32, #s>
+  %joined = dtensor.concatenate %x, %y dim 0 : (tensor<1x4xf32, #first>, tensor<2x4xf32, #two>) -> tensor<3x4xf32, #three>
+  %0 = dtensor.pad %joined, %zero low [0, 0] high [0, 0] interior [1, 0] : (tensor<3x4xf32, #three>, tensor<f32, #s>) -> tensor<5x4xf32, #five>
+  %1 = dtensor.pad %z, %zero low [1, 0] high [1, 0] interior [1, 0] : (tensor<2x4xf32, #two>, tensor<f32, #s>) -> tensor<5x4xf32, #five>
+  %2 = dtensor.add %0, %1 : tensor<5x4xf32, #five>
+  return %2 : tensor<5x4xf32, #five>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#two = #spmd.shard<[2], #dtensor.layout<#mesh, [*]>>
+#four = #spmd.shard<[4], #dtensor.layout<#mesh, [*]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Elements at the same places are added.
+// CHECK-LABEL: func.func @no_turns
+// CHECK: ops = "add"}
+// CHECK: arith.addf
+func.func @no_turns(%x: tensor<2xf32, #two>, %y: tensor<2xf32, #two>) -> tensor<4xf32, #four> {
+  %zero = dtensor.constant dense<0.0> : tensor<f32> -> tensor<f32, #s>
+  %0 = dtensor.pad %x, %zero low [0] high [1] interior [1] : (tensor<2xf32, #two>, tensor<f32, #s>) -> tensor<4xf32, #four>
+  %1 = dtensor.pad %y, %zero low [0] high [1] interior [1] : (tensor<2xf32, #two>, tensor<f32, #s>) -> tensor<4xf32, #four>
+  %2 = dtensor.add %0, %1 : tensor<4xf32, #four>
+  return %2 : tensor<4xf32, #four>
+}

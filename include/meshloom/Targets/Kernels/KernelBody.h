@@ -92,6 +92,9 @@ protected:
   SmallVector<Value> extents, origins;
   SmallVector<SmallVector<Value>> strides;
   SmallVector<std::unique_ptr<ScalarReducer>> reducers;
+  /// The outcomes of ops of the body that are known at the place under
+  /// construction.
+  llvm::SmallDenseMap<Operation *, bool> outcomes;
   /// Says whether the function stores its results.
   bool stores = true;
 };

@@ -213,15 +213,12 @@ AddendPlan::Parts partsOf(const Program &program, const AddendPlan &plan,
     for (const Operand *operand : operands)
       if (plan.copies[operand->buffer] != 1 || plan.perDevice[operand->buffer])
         return {};
-  // A scatter's addends are read and written at random: one for each worker,
-  // and only where they are small.
-  constexpr int64_t CHUNKS_OF_WORKER = 4, AT_RANDOM = 3;
+  // A scatter's addends are read and written at random: one for each worker.
+  constexpr int64_t CHUNKS_OF_WORKER = 4;
   const int64_t most =
       scatters ? std::max<int64_t>(1, chunks / CHUNKS_OF_WORKER) : chunks;
   const int64_t count =
-      addendsThatPay(most, 1,
-                     (scatters ? AT_RANDOM : 1) *
-                         bytesHere(program, outputsOf(step), processes),
+      addendsThatPay(most, 1, bytesHere(program, outputsOf(step), processes),
                      bytesHere(program, inputsOf(step), processes));
   if (cut < 0 || count < 2 || iterations < SMALL_REDUCTION ||
       (widest >= count && !inOrder) || isCutAlongTwo(step, loops, chunks))
