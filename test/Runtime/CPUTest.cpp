@@ -178,6 +178,30 @@ TEST(WorkersTest, ClocksSayWhenTheLastWorkerIsDone) {
   EXPECT_EQ(clocks.take().total, 0);
 }
 
+// One worker works for 3, shares pieces of 4 and 2 with another one, and works
+// for 1.
+TEST(WorkersTest, ClocksCountPhasesInsideOfOnesWork) {
+  int64_t time = 0;
+  WorkerClocks clocks([&] { return time; });
+  clocks.alone([&] {
+    time += 3;
+    std::vector<int64_t> pieces{2, 4};
+    clocks.share(2, [&](int64_t) {
+      if (pieces.empty())
+        return false;
+      time += pieces.back();
+      pieces.pop_back();
+      return true;
+    });
+    time += 1;
+  });
+  const WorkerClocks::Times times = clocks.take();
+  EXPECT_EQ(times.total, 3 + 4 + 1);
+  EXPECT_EQ(times.alone, 3 + 1);
+  EXPECT_EQ(times.busy, 3 + 4 + 2 + 1);
+  EXPECT_EQ(times.phases, 1);
+}
+
 // A run on clocks counts its phases, and gives the same results: see the
 // conformance suite.
 TEST(WorkersTest, ARunCountsTheTimeOfItsWorkers) {

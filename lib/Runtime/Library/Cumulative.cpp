@@ -83,7 +83,7 @@ private:
 namespace meshloom::library {
 LibraryRows functionsOfCumulative() {
   static constexpr LibraryRow rows[] = {
-      {"cumulative", CumulativeRoutine::make}};
+      {"cumulative", CumulativeRoutine::make, {.usesTeam = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cholesky and triangular_solve by LAPACK, matrix by matrix.
+#include "BlockedFactorizations.h"
 #include "LibraryTable.h"
 #include "Matrices.h"
 #include "PanelProduct.h"
@@ -35,17 +36,21 @@ template <typename T> bool factorFew(Matrix<T> &a) {
 }
 
 /// Factors the triangle that `lower` says, in place.
-template <typename T> bool factorCholesky(Matrix<T> &a, bool lower) {
+template <typename T>
+bool factorCholesky(Matrix<T> &a, bool lower, bool deterministic) {
   constexpr int few = 16;
   if constexpr (!isComplexType<T>)
     if (lower && a.rows <= few)
       return factorFew(a);
+  if (lower && BlockedCholesky<T>::hasPanels(a, deterministic))
+    return BlockedCholesky<T>(a).run();
   return lapack<"potrf", T>(lower ? 'L' : 'U', a.rows, a.data(), a.stride()) ==
          0;
 }
 
 template <typename T> struct CholeskyOf {
-  static void run(const LibraryArguments &arguments, bool lower) {
+  static void run(const LibraryArguments &arguments, bool lower,
+                  bool deterministic) {
     const LibraryOperand *both[] = {&arguments.inputs[0],
                                     &arguments.outputs[0]};
     const size_t dims[] = {2, 2};
@@ -60,7 +65,7 @@ template <typename T> struct CholeskyOf {
                           T(0));
         a(c, c) = T(std::real(a(c, c)));
       }
-      if (!a.isFinite() || !factorCholesky(a, lower))
+      if (!a.isFinite() || !factorCholesky(a, lower, deterministic))
         for (int c = 0; c < n; ++c)
           std::ranges::fill(lower ? a.column(c).subspan(size_t(c))
                                   : a.column(c).first(size_t(c) + 1),
@@ -268,7 +273,7 @@ static RoutineOrError makeCholesky(const LibraryStep &step) {
   if (!haveBatch(tensors, dims) || !haveOneType(tensors) ||
       !isSquare(tensors[0]->shape) || tensors[1]->shape != tensors[0]->shape)
     return Error("its operands do not fit");
-  return makeMatrixRoutine<CholeskyOf>(step, lower);
+  return makeMatrixRoutine<CholeskyOf>(step, lower, step.deterministic);
 }
 
 static RoutineOrError makeTriangularSolve(const LibraryStep &step) {
@@ -295,7 +300,8 @@ static RoutineOrError makeTriangularSolve(const LibraryStep &step) {
 namespace meshloom::library {
 LibraryRows functionsOfFactorizations() {
   static constexpr LibraryRow rows[] = {
-      {"cholesky", makeCholesky}, {"triangular_solve", makeTriangularSolve}};
+      {"cholesky", makeCholesky, {.usesTeam = true}},
+      {"triangular_solve", makeTriangularSolve}};
   return rows;
 }
 } // namespace meshloom::library

@@ -123,7 +123,8 @@ RoutineOrError makeFourier(const LibraryStep &step) {
 
 namespace meshloom::library {
 LibraryRows functionsOfFourier() {
-  static constexpr LibraryRow rows[] = {{"fft", makeFourier}};
+  static constexpr LibraryRow rows[] = {
+      {"fft", makeFourier, {.usesTeam = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -9,6 +9,8 @@
 
 #include "LaneTranspose.h"
 
+#include "meshloom/Runtime/Library/Team.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -377,17 +379,15 @@ MESHLOOM_LANES_INLINE void loadRowsOfBlocks(const Real *rows, int64_t rowStride,
 
 /// With z the transform of x[2 j] + i x[2 j + 1], the transforms of even and
 /// odd elements are E = (z[k] + conj z[-k]) / 2 and O = (z[k] - conj z[-k]) /
-/// 2i, and that of x is E + w^k O.
+/// 2i, and that of x is E + w^k O. These are the elements k and -k of all k
+/// from `begin` up to `end`.
 template <typename Real, int Lanes>
-MESHLOOM_LANES_INLINE void separateBlock(Real *block, int64_t half,
-                                         const Real *roots) {
+MESHLOOM_LANES_INLINE void separateMirrored(Real *block, int64_t half,
+                                            const Real *roots, int64_t begin,
+                                            int64_t end) {
   using Element = ComplexLanes<Real, Lanes>;
   constexpr int64_t size = 2 * Lanes;
-  Element z;
-  loadElement(z, block);
-  storeElement(Element{z.re + z.im, {}}, block);
-  storeElement(Element{z.re - z.im, {}}, block + half * size);
-  for (int64_t k = 1; 2 * k <= half; ++k) {
+  for (int64_t k = begin; k < end; ++k) {
     Element a, b;
     loadElement(a, block + k * size);
     loadElement(b, block + (half - k) * size);
@@ -401,15 +401,28 @@ MESHLOOM_LANES_INLINE void separateBlock(Real *block, int64_t half,
 }
 
 template <typename Real, int Lanes>
-MESHLOOM_LANES_INLINE void joinBlock(const Real *from, int64_t half,
-                                     const Real *roots, Real *to) {
+MESHLOOM_LANES_INLINE void separateFirst(Real *block, int64_t half) {
+  using Element = ComplexLanes<Real, Lanes>;
+  Element z;
+  loadElement(z, block);
+  storeElement(Element{z.re + z.im, {}}, block);
+  storeElement(Element{z.re - z.im, {}}, block + half * 2 * Lanes);
+}
+
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void separateBlock(Real *block, int64_t half,
+                                         const Real *roots) {
+  separateFirst<Real, Lanes>(block, half);
+  separateMirrored<Real, Lanes>(block, half, roots, 1, half / 2 + 1);
+}
+
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void joinMirrored(const Real *from, int64_t half,
+                                        const Real *roots, Real *to,
+                                        int64_t begin, int64_t end) {
   using Element = ComplexLanes<Real, Lanes>;
   constexpr int64_t size = 2 * Lanes;
-  Element first, last;
-  loadElement(first, from);
-  loadElement(last, from + half * size);
-  storeElement(Element{first.re + last.re, last.re - first.re}, to);
-  for (int64_t k = 1; 2 * k <= half; ++k) {
+  for (int64_t k = begin; k < end; ++k) {
     Element a, b;
     loadElement(a, from + k * size);
     loadElement(b, from + (half - k) * size);
@@ -423,6 +436,22 @@ MESHLOOM_LANES_INLINE void joinBlock(const Real *from, int64_t half,
     storeElement(Element{even.re - odd.im, even.im - odd.re},
                  to + (half - k) * size);
   }
+}
+
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void joinFirst(const Real *from, int64_t half, Real *to) {
+  using Element = ComplexLanes<Real, Lanes>;
+  Element first, last;
+  loadElement(first, from);
+  loadElement(last, from + half * 2 * Lanes);
+  storeElement(Element{first.re + last.re, last.re - first.re}, to);
+}
+
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void joinBlock(const Real *from, int64_t half,
+                                     const Real *roots, Real *to) {
+  joinFirst<Real, Lanes>(from, half, to);
+  joinMirrored<Real, Lanes>(from, half, roots, to, 1, half / 2 + 1);
 }
 
 template <typename Real>
@@ -558,13 +587,24 @@ template <> const FourierCode<double> &fourierCode() {
   return chosen;
 }
 
+/// Pairs of mirrored elements that are worth a worker.
+static constexpr int64_t PAIRS_OF_WORKER = 1 << 12;
+
 template <typename Real>
 void separateLine(Real *line, int64_t half, const Real *roots) {
-  separateBlock<Real, 1>(line, half, roots);
+  separateFirst<Real, 1>(line, half);
+  Team::current().forEachRange(
+      half / 2, PAIRS_OF_WORKER, /*grain=*/1, [&](int64_t begin, int64_t end) {
+        separateMirrored<Real, 1>(line, half, roots, begin + 1, end + 1);
+      });
 }
 template <typename Real>
 void joinLine(const Real *spectrum, int64_t half, const Real *roots, Real *to) {
-  joinBlock<Real, 1>(spectrum, half, roots, to);
+  joinFirst<Real, 1>(spectrum, half, to);
+  Team::current().forEachRange(
+      half / 2, PAIRS_OF_WORKER, /*grain=*/1, [&](int64_t begin, int64_t end) {
+        joinMirrored<Real, 1>(spectrum, half, roots, to, begin + 1, end + 1);
+      });
 }
 template void separateLine(float *, int64_t, const float *);
 template void separateLine(double *, int64_t, const double *);

@@ -4,6 +4,8 @@
 #include "LargeMemory.h"
 #include "ThreadScratch.h"
 
+#include "meshloom/Runtime/Library/Team.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,6 +20,8 @@ using namespace meshloom::library;
 namespace {
 /// Lengths from which on a line is a matrix.
 constexpr int64_t LONG_LINE = 256;
+/// Elements of a long line that are worth a worker.
+constexpr int64_t ELEMENTS_OF_WORKER = 1 << 12;
 /// Bytes of lines that are copied to lie side by side.
 constexpr int64_t COPIED_BYTES = 1 << 20;
 
@@ -187,23 +191,36 @@ public:
     const int64_t lanes = code.lanes, size = 2 * lanes,
                   most = std::max(rows, columns) * size,
                   step = (groupsOf(columns) + 1) * size;
-    Real *first = fourierScratch<Real>(FirstBlock, most),
-         *second = fourierScratch<Real>(SecondBlock, most),
-         *twiddled = fourierScratch<Real>(Twiddled, rows * step);
-    for (int64_t group = 0; group < groupsOf(columns); ++group) {
+    Real *twiddled = fourierScratch<Real>(Twiddled, rows * step);
+    // Calls body(group, first, second), with two blocks of the thread. The last
+    // two groups overlap: one worker has both.
+    auto forEachGroup = [&](int64_t lines, auto body) {
+      const int64_t groups = groupsOf(lines),
+                    apart = std::max<int64_t>(1, groups - 1);
+      Team::current().forEachRange(
+          apart, std::max<int64_t>(1, ELEMENTS_OF_WORKER * groups / length()),
+          /*grain=*/1, [&](int64_t begin, int64_t end) {
+            Real *first = fourierScratch<Real>(FirstBlock, most),
+                 *second = fourierScratch<Real>(SecondBlock, most);
+            const int64_t last = end == apart ? groups : end;
+            for (int64_t group = begin; group < last; ++group)
+              body(group, first, second);
+          });
+    };
+    forEachGroup(columns, [&](int64_t group, Real *first, Real *second) {
       code.load(from + 2 * beginOf(group, columns), {2 * columns, 1, 2},
                 std::min(lanes, columns), rows, sign, first);
       const Real *sums = code.transform(ofColumns.passes, first, second);
       code.rotate(sums, rows, &twiddles[size_t(group * rows * size)],
                   twiddled + group * size, step);
-    }
-    for (int64_t group = 0; group < groupsOf(rows); ++group) {
+    });
+    forEachGroup(rows, [&](int64_t group, Real *first, Real *second) {
       const int64_t begin = beginOf(group, rows), count = std::min(lanes, rows);
       code.loadRows(twiddled + begin * step, step, count, columns, first);
       const Real *sums = code.transform(ofRows.passes, first, second);
       code.store(sums, count, columns, realScale, imaginaryScale,
                  to + 2 * begin, {2 * rows, 1, 2});
-    }
+    });
   }
 
   /// A column of all lines becomes a block, then a row.
@@ -241,6 +258,7 @@ public:
   }
 
 private:
+  int64_t length() const { return rows * columns; }
   /// Lines side by side; the last group ends with the last one.
   int64_t groupsOf(int64_t lines) const {
     return roundedUp(lines, code.lanes) / code.lanes;
@@ -305,14 +323,22 @@ public:
   void run(const Real *from, Real sign, Real *to, Real realScale,
            Real imaginaryScale) const override {
     Real *work = fourierScratch<Real>(ChirpLine, 2 * padded);
-    code.multiply(from, chirp.data(), length, sign, 1, work);
+    auto multiply = [&](const Real *a, const Real *b, int64_t count, Real aSign,
+                        Real productSign, Real *product) {
+      Team::current().forEachRange(
+          count, ELEMENTS_OF_WORKER, /*grain=*/64,
+          [&](int64_t begin, int64_t end) {
+            code.multiply(a + 2 * begin, b + 2 * begin, end - begin, aSign,
+                          productSign, product + 2 * begin);
+          });
+    };
+    multiply(from, chirp.data(), length, sign, 1, work);
     std::fill(work + 2 * length, work + 2 * padded, Real(0));
     inner.run(work, 1, work, 1, 1);
     // The inverse transform is the conjugate of that of the conjugate.
-    code.multiply(work, spectrum.data(), padded, 1, -1, work);
+    multiply(work, spectrum.data(), padded, 1, -1, work);
     inner.run(work, 1, work, realScale, realScale);
-    code.multiply(work, chirp.data(), length, -1, imaginaryScale / realScale,
-                  to);
+    multiply(work, chirp.data(), length, -1, imaginaryScale / realScale, to);
   }
 
 private:

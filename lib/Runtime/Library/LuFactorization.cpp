@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lu and tridiagonal_solve by LAPACK: elimination with row exchanges, matrix by
 // matrix.
+#include "BlockedFactorizations.h"
 #include "LibraryTable.h"
 #include "Matrices.h"
 
@@ -48,7 +49,7 @@ void eliminate(Matrix<T> &a, std::vector<int32_t> &pivots) {
 }
 
 template <typename T> struct LuOf {
-  static void run(const LibraryArguments &arguments) {
+  static void run(const LibraryArguments &arguments, bool deterministic) {
     const LibraryOperand *matrices[] = {
         &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
         &arguments.outputs[2]};
@@ -56,11 +57,14 @@ template <typename T> struct LuOf {
     forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
       Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
       std::vector<int32_t> pivots(size_t(std::min(a.rows, a.columns)));
-      if (std::max(a.rows, a.columns) > fewRows && a.isFinite())
+      const bool isFew = std::max(a.rows, a.columns) <= fewRows;
+      if (isFew || !a.isFinite())
+        eliminate(a, pivots);
+      else if (BlockedLu<T>::hasPanels(a, deterministic))
+        BlockedLu<T>(a, pivots).run();
+      else
         lapack<"getrf", T>(a.rows, a.columns, a.data(), a.stride(),
                            pivots.data());
-      else
-        eliminate(a, pivots);
       std::vector<int32_t> permutation(size_t(a.rows));
       std::iota(permutation.begin(), permutation.end(), 0);
       for (size_t i = 0; i < pivots.size(); ++i)
@@ -122,7 +126,7 @@ static RoutineOrError makeLu(const LibraryStep &step) {
           std::min(shape.back(), shape[shape.size() - 2]) ||
       tensors[3]->shape.back() != shape[shape.size() - 2])
     return Error("its operands do not fit");
-  return makeMatrixRoutine<LuOf>(step);
+  return makeMatrixRoutine<LuOf>(step, step.deterministic);
 }
 
 static RoutineOrError makeTridiagonalSolve(const LibraryStep &step) {
@@ -145,7 +149,8 @@ static RoutineOrError makeTridiagonalSolve(const LibraryStep &step) {
 namespace meshloom::library {
 LibraryRows functionsOfLuFactorization() {
   static constexpr LibraryRow rows[] = {
-      {"lu", makeLu}, {"tridiagonal_solve", makeTridiagonalSolve}};
+      {"lu", makeLu, {.usesTeam = true}},
+      {"tridiagonal_solve", makeTridiagonalSolve}};
   return rows;
 }
 } // namespace meshloom::library

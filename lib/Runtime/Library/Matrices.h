@@ -7,8 +7,11 @@
 #include "Lapack.h"
 #include "LibraryArrays.h"
 
+#include "meshloom/Runtime/Library/Team.h"
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -27,6 +30,9 @@ template <typename T> T conjugate(const T &value) {
 
 template <typename T>
 constexpr T notANumber = T(std::numeric_limits<RealOf<T>>::quiet_NaN());
+
+/// Elements of a matrix that are worth a worker.
+inline constexpr int64_t ELEMENTS_OF_WORKER = 1 << 14;
 
 /// Column by column, as LAPACK has them. Vectors have one column.
 template <typename T> struct Matrix {
@@ -51,13 +57,19 @@ template <typename T> struct Matrix {
   int stride() const { return std::max(rows, 1); }
 
   [[gnu::noinline]] bool isFinite() const {
-    // Not ended by the first that is not: so it becomes vectors.
     const auto *parts = reinterpret_cast<const RealOf<T> *>(elements.data());
     const size_t count = elements.size() * (sizeof(T) / sizeof(RealOf<T>));
-    unsigned others = 0;
-    for (size_t i = 0; i < count; ++i)
-      others |= unsigned(
-          !(std::abs(parts[i]) <= std::numeric_limits<RealOf<T>>::max()));
+    std::atomic<unsigned> others = 0;
+    Team::current().forEachRange(
+        int64_t(count), ELEMENTS_OF_WORKER, /*grain=*/16,
+        [&](int64_t begin, int64_t end) {
+          // Not ended by the first that is not: so it becomes vectors.
+          unsigned ofPart = 0;
+          for (int64_t i = begin; i < end; ++i)
+            ofPart |= unsigned(
+                !(std::abs(parts[i]) <= std::numeric_limits<RealOf<T>>::max()));
+          others |= ofPart;
+        });
     return others == 0;
   }
   [[gnu::noinline]] Matrix adjoint() const {
@@ -109,6 +121,20 @@ void copyMatrix(const T *from, int64_t fromRow, int64_t fromColumn, T *to,
           to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
 }
 
+/// The same, by a team.
+template <typename T>
+void copyMatrixTogether(const T *from, int64_t fromRow, int64_t fromColumn,
+                        T *to, int64_t toRow, int64_t toColumn, int64_t rows,
+                        int64_t columns) {
+  const int64_t leastColumns =
+      std::max<int64_t>(1, ELEMENTS_OF_WORKER / std::max<int64_t>(rows, 1));
+  Team::current().forEachRange(
+      columns, leastColumns, /*grain=*/16, [&](int64_t begin, int64_t end) {
+        copyMatrix(from + begin * fromColumn, fromRow, fromColumn,
+                   to + begin * toColumn, toRow, toColumn, rows, end - begin);
+      });
+}
+
 template <typename T> T readElement(DType type, const char *data) {
   if constexpr (std::is_floating_point_v<T>)
     if (type == DType::F16 || type == DType::BF16) {
@@ -152,8 +178,9 @@ template <typename T>
   const unsigned width = byteWidth(from.type);
   Matrix<T> matrix(rows, columns);
   if (from.type == dtypeOf<T>) {
-    copyMatrix(reinterpret_cast<const T *>(from.data) + offset, rowStride,
-               columnStride, matrix.data(), 1, rows, rows, columns);
+    copyMatrixTogether(reinterpret_cast<const T *>(from.data) + offset,
+                       rowStride, columnStride, matrix.data(), 1, rows, rows,
+                       columns);
     return matrix;
   }
   for (int r = 0; r < rows; ++r)
@@ -171,9 +198,10 @@ template <typename T>
   const int64_t rowStride = to.strides[rank - dims];
   const int64_t columnStride = dims == 2 ? to.strides[rank - 1] : 0;
   if (to.type == dtypeOf<T>)
-    return copyMatrix(matrix.elements.data(), 1, matrix.rows,
-                      reinterpret_cast<T *>(to.data) + offset, rowStride,
-                      columnStride, matrix.rows, matrix.columns);
+    return copyMatrixTogether(matrix.elements.data(), 1, int64_t(matrix.rows),
+                              reinterpret_cast<T *>(to.data) + offset,
+                              rowStride, columnStride, matrix.rows,
+                              matrix.columns);
   const unsigned width = byteWidth(to.type);
   for (int r = 0; r < matrix.rows; ++r)
     for (int c = 0; c < matrix.columns; ++c)
@@ -300,26 +328,6 @@ template <typename T> T phaseOf(std::span<T> vector) {
         size > 0 && size >= greatest * RealOf<T>(0.999))
       return conjugate(value) / size;
   return T(1);
-}
-
-/// Puts the QR factorization, as geqrf stores it, in place of `a`: its taus.
-template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
-  Matrix<T> taus(std::min(a.rows, a.columns), 1);
-  withWorkspace<T>([&](T *work, int size) {
-    return lapack<"geqrf", T>(a.rows, a.columns, a.data(), a.stride(),
-                              taus.data(), work, size);
-  });
-  return taus;
-}
-
-/// Puts the first columns of the product of reflections, which geqrf stores, in
-/// their place.
-template <typename T> void multiplyReflections(Matrix<T> &a, Matrix<T> &taus) {
-  withWorkspace<T>([&](T *work, int size) {
-    return lapack<isComplexType<T> ? "ungqr" : "orgqr", T>(
-        a.rows, a.columns, taus.rows, a.data(), a.stride(), taus.data(), work,
-        size);
-  });
 }
 
 } // namespace meshloom::library

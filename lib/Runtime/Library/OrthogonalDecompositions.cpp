@@ -2,6 +2,7 @@
 // eigh and svd: small real matrices by Jacobi's rotations, several at a time,
 // and the others by LAPACK, matrix by matrix. Vectors are unique only up to
 // phases: the ones taken are those that the ops define.
+#include "BlockedFactorizations.h"
 #include "JacobiRotations.h"
 #include "LibraryTable.h"
 #include "Matrices.h"

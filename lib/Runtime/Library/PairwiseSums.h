@@ -46,12 +46,16 @@ public:
   /// Takes the sums of a block, which are overwritten.
   void push(T *block) {
     rows = 0;
-    const int level = std::countr_zero(++blocks);
-    for (int lower = 0; lower < level; ++lower)
-      add(block, sumsOf(lower));
-    if (levels.size() < size_t((level + 1) * width))
-      levels.resize(size_t((level + 1) * width));
-    std::copy_n(block, width, sumsOf(level));
+    pushAt(0, block);
+  }
+
+  /// Takes the blocks of `later`, which are behind those of this. They are 2^l,
+  /// and those of this a multiple of as many: the sums are the same as if
+  /// blocks had been pushed one by one.
+  void append(const PairwiseSums &later) {
+    const int level = std::countr_zero(later.blocks);
+    std::vector<T> sums(later.sumsOf(level), later.sumsOf(level) + width);
+    pushAt(level, sums.data());
   }
 
   /// Adds the sums of all blocks, small ones first.
@@ -62,6 +66,17 @@ public:
   }
 
 private:
+  /// Takes the sums of 2^`first` blocks.
+  void pushAt(int first, T *sums) {
+    blocks += uint64_t(1) << first;
+    const int level = std::countr_zero(blocks);
+    for (int lower = first; lower < level; ++lower)
+      add(sums, sumsOf(lower));
+    if (levels.size() < size_t((level + 1) * width))
+      levels.resize(size_t((level + 1) * width));
+    std::copy_n(sums, width, sumsOf(level));
+  }
+
   T *sumsOf(int level) { return levels.data() + level * width; }
   const T *sumsOf(int level) const { return levels.data() + level * width; }
   void add(T *to, const T *from) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "reduce": the sum, maximum or minimum of an array's
-// elements along some of its dims. Neighbours that are terms of one result are
+// elements along some of its dims; and "find_extreme", the index of the first
+// maximum or minimum of lines. Neighbours that are terms of one result are
 // combined in lanes; rows of neighbours that are terms of different results are
 // combined with a row of states. Floats are added in pairs (PairwiseSums.h).
 #include "Clones.h"
@@ -9,9 +10,13 @@
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
 
+#include "meshloom/Runtime/Library/Team.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <optional>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -354,13 +359,40 @@ bool hasLoopsFor(DType type) {
   return withElement(type, []<typename T>() { return hasLoops<T>; });
 }
 
+/// The dims of the results of a reduction by dim of its operand: -1 where the
+/// dim is reduced. Nothing where not all dims have a loop of their own, or the
+/// result does not have all that are not reduced.
+std::optional<std::vector<int>> resultDimsOf(const KernelStep &step) {
+  const Operand &in = step.inputs[0], &out = step.outputs[0];
+  std::vector<int> dimOfLoop(step.loops.size(), -1), resultDims;
+  for (size_t d = 0; d < out.dims.size(); ++d)
+    for (auto [loop, coefficient] : out.dims[d].terms)
+      dimOfLoop[loop] = int(d);
+  size_t results = 0;
+  std::vector<bool> seen(step.loops.size());
+  for (const DimAccess &dim : in.dims) {
+    if (dim.terms.size() != 1 || seen[dim.terms[0].first])
+      return std::nullopt;
+    const unsigned loop = dim.terms[0].first;
+    seen[loop] = true;
+    resultDims.push_back(dimOfLoop[loop]);
+    results += dimOfLoop[loop] >= 0;
+    if (step.loops[loop].reduction != (dimOfLoop[loop] < 0))
+      return std::nullopt;
+  }
+  return results == out.dims.size() ? std::optional(resultDims) : std::nullopt;
+}
+
 class ReduceRoutine final : public LibraryRoutine {
 public:
   static RoutineOrError make(const LibraryStep &step) {
     auto routine = std::make_unique<ReduceRoutine>();
-    if (step.inputs.size() != 1 || step.outputs.size() != 1 ||
-        !routine->matchDims(step.step))
+    if (step.inputs.size() != 1 || step.outputs.size() != 1)
       return Error("operands do not match");
+    const auto resultDims = resultDimsOf(step.step);
+    if (!resultDims)
+      return Error("operands do not match");
+    routine->resultDims = *resultDims;
     OptionReader options(step.step);
     const DType type = step.inputs[0]->type;
     routine->kind = options.kind("kind", type);
@@ -397,31 +429,112 @@ public:
   }
 
 private:
-  /// Finds the dim of the result for each dim of the operand. Returns whether
-  /// all dims have a loop of their own, and the result has all that are not
-  /// reduced.
-  bool matchDims(const KernelStep &step) {
-    const Operand &in = step.inputs[0], &out = step.outputs[0];
-    std::vector<int> dimOfLoop(step.loops.size(), -1);
-    for (size_t d = 0; d < out.dims.size(); ++d)
-      for (auto [loop, coefficient] : out.dims[d].terms)
-        dimOfLoop[loop] = int(d);
-    size_t results = 0;
-    std::vector<bool> seen(step.loops.size());
-    for (const DimAccess &dim : in.dims) {
-      if (dim.terms.size() != 1 || seen[dim.terms[0].first])
-        return false;
-      const unsigned loop = dim.terms[0].first;
-      seen[loop] = true;
-      resultDims.push_back(dimOfLoop[loop]);
-      results += dimOfLoop[loop] >= 0;
-      if (step.loops[loop].reduction != (dimOfLoop[loop] < 0))
-        return false;
-    }
-    return results == out.dims.size();
+  ReduceKind kind = ReduceKind::Sum;
+  std::vector<int> resultDims; ///< -1: the dim is reduced
+};
+
+/// Part of a line: its first maximum or minimum, or its first nan.
+template <typename T> struct Extreme {
+  SumOf<T> value;
+  int64_t begin = 0, end = 0; ///< where it is
+};
+
+/// The index of the first maximum or minimum of dense lines; a nan is one.
+class ExtremeRoutine final : public LibraryRoutine {
+public:
+  static RoutineOrError make(const LibraryStep &step) {
+    auto routine = std::make_unique<ExtremeRoutine>();
+    if (step.inputs.size() != 1 || step.outputs.size() != 1)
+      return Error("operands do not match");
+    const auto resultDims = resultDimsOf(step.step);
+    OptionReader options(step.step);
+    const DType type = step.inputs[0]->type, index = step.outputs[0]->type;
+    routine->kind = options.kind("kind", type);
+    if (!resultDims || resultDims->empty() || resultDims->back() >= 0 ||
+        std::ranges::count_if(*resultDims, [](int d) { return d < 0; }) != 1 ||
+        !options.ok() || !hasLoopsFor(type) ||
+        (routine->kind != ReduceKind::Max &&
+         routine->kind != ReduceKind::Min) ||
+        (index != DType::I32 && index != DType::I64))
+      return Error("operands do not match");
+    routine->resultDims = *resultDims;
+    return RoutineOrError(std::move(routine));
   }
 
-  ReduceKind kind = ReduceKind::Sum;
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &in = arguments.inputs[0], &out = arguments.outputs[0];
+    if (out.empty())
+      return Success();
+    Shape lines, from, to;
+    for (size_t d = 0; d + 1 < resultDims.size(); ++d) {
+      lines.push_back(in.extent[d]);
+      from.push_back(in.strides[d]);
+      to.push_back(out.strides[size_t(resultDims[d])]);
+    }
+    const unsigned width = byteWidth(out.type);
+    withElement(in.type, [&]<typename T>() {
+      if constexpr (hasLoops<T>)
+        withKindAmong<T, ReduceKind::Max, ReduceKind::Min>(
+            kind, [&]<typename, ReduceKind by>() {
+              forEachIndex<2>(
+                  lines, {&from, &to},
+                  [&](const std::array<int64_t, 2> &offsets) {
+                    const auto *line =
+                        reinterpret_cast<const T *>(in.data) + offsets[0];
+                    // Little endian: the lower half is the i32.
+                    const int64_t index =
+                        in.begin(in.extent.size() - 1) +
+                        indexOf<by, T>(line, in.extent.back());
+                    std::memcpy(out.data + offsets[1] * width, &index, width);
+                  });
+            });
+    });
+    return Success();
+  }
+
+private:
+  /// Returns whether an extreme is in place of one that is in front of it.
+  template <ReduceKind by, typename Sum>
+  static bool isBetter(Sum value, Sum before) {
+    if constexpr (std::is_floating_point_v<Sum>)
+      if (before != before || value != value)
+        return before == before;
+    return by == ReduceKind::Max ? value > before : value < before;
+  }
+
+  /// Reduces blocks that stay in the first-level cache, and looks for the
+  /// element in the best one.
+  template <ReduceKind by, typename T>
+  static int64_t indexOf(const T *line, int64_t length) {
+    constexpr int64_t block = 4096, blocksOfPart = 4;
+    Team &team = Team::current();
+    const int64_t blocks = (length + block - 1) / block,
+                  parts = team.partsOf(blocks, blocksOfPart);
+    std::vector<Extreme<T>> extremes(static_cast<size_t>(parts));
+    team.forEach(parts, [&](int64_t part) {
+      Extreme<T> &best = extremes[size_t(part)];
+      for (int64_t b = blocks * part / parts; b < blocks * (part + 1) / parts;
+           ++b) {
+        const int64_t begin = b * block, end = std::min(begin + block, length);
+        const auto value = reduceRun<by>(line + begin, end - begin);
+        if (best.end == 0 || isBetter<by>(value, best.value))
+          best = {value, begin, end};
+      }
+    });
+    Extreme<T> best = extremes[0];
+    for (const Extreme<T> &extreme : extremes)
+      if (isBetter<by>(extreme.value, best.value))
+        best = extreme;
+    int64_t i = best.begin;
+    for (; i + 1 < best.end; ++i) {
+      const auto value = Numbers<T>::load(line[i]);
+      if (value == best.value || (value != value && best.value != best.value))
+        break;
+    }
+    return i;
+  }
+
+  ReduceKind kind = ReduceKind::Max;
   std::vector<int> resultDims; ///< -1: the dim is reduced
 };
 
@@ -430,7 +543,8 @@ private:
 namespace meshloom::library {
 LibraryRows functionsOfReduce() {
   static constexpr LibraryRow rows[] = {
-      {"reduce", ReduceRoutine::make, {.isReduction = true}}};
+      {"reduce", ReduceRoutine::make, {.isReduction = true}},
+      {"find_extreme", ExtremeRoutine::make, {.usesTeam = true}}};
   return rows;
 }
 } // namespace meshloom::library

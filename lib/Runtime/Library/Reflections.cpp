@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // geqrf and householder_product: small real matrices several at a time, and
 // the others by LAPACK, matrix by matrix. pivoted_qr and hessenberg by LAPACK.
+#include "BlockedFactorizations.h"
 #include "LibraryTable.h"
 #include "ReflectionLanes.h"
 
@@ -268,9 +269,9 @@ static RoutineOrError makeHessenberg(const LibraryStep &step) {
 namespace meshloom::library {
 LibraryRows functionsOfReflections() {
   static constexpr LibraryRow rows[] = {
-      {"geqrf", makeGeqrf},
+      {"geqrf", makeGeqrf, {.usesTeam = true}},
       {"hessenberg", makeHessenberg},
-      {"householder_product", makeHouseholderProduct},
+      {"householder_product", makeHouseholderProduct, {.usesTeam = true}},
       {"pivoted_qr", makePivotedQr}};
   return rows;
 }

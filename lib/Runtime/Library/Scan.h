@@ -8,6 +8,8 @@
 #include "Elements.h"
 #include "PairwiseSums.h"
 
+#include "meshloom/Runtime/Library/Team.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -21,57 +23,129 @@ inline constexpr bool scansInBlocks =
     kind == ReduceKind::Sum || !isRounded<Sum> ||
     (kind != ReduceKind::Prod && std::is_floating_point_v<Sum>);
 
-/// A line of `count` elements, several blocks of it side by side.
-template <ReduceKind kind, typename T>
-void scanInBlocks(const T *from, int64_t fromStep, T *to, int64_t toStep,
-                  int64_t count) {
+/// A line, of which blocks are reduced several at a time, side by side.
+template <ReduceKind kind, typename T> class LineScan {
   using Sum = SumOf<T>;
-  constexpr int64_t BLOCK = PairwiseSums<Sum>::BLOCK, SIDE = 8;
-  constexpr bool inPairs = kind == ReduceKind::Sum && isRounded<Sum>;
-  Sum local[SIDE][BLOCK], before{};
-  PairwiseSums<Sum> blocks;
-  blocks.start(1);
-  for (int64_t first = 0; first < count; first += SIDE * BLOCK) {
-    auto load = [&](int64_t i) {
-      return Numbers<T>::load(from[(first + i) * fromStep]);
-    };
-    const int64_t length = std::min(SIDE * BLOCK, count - first);
-    if (length == SIDE * BLOCK) {
-      Sum running[SIDE];
-      for (int64_t b = 0; b < SIDE; ++b)
-        running[b] = local[b][0] = load(b * BLOCK);
-      for (int64_t i = 1; i < BLOCK; ++i)
-        for (int64_t b = 0; b < SIDE; ++b)
-          running[b] = local[b][i] =
-              combined<kind>(running[b], load(b * BLOCK + i));
-    } else {
-      for (int64_t i = 0; i < length; ++i) {
-        Sum *block = local[i / BLOCK];
-        const int64_t place = i % BLOCK;
-        block[place] =
-            place == 0 ? load(i) : combined<kind>(block[place - 1], load(i));
-      }
+  static constexpr bool inPairs = kind == ReduceKind::Sum && isRounded<Sum>;
+
+public:
+  LineScan(const T *from, int64_t fromStep, T *to, int64_t toStep)
+      : from(from), fromStep(fromStep), to(to), toStep(toStep) {}
+
+  /// Reduces `count` elements. Workers of a team first find the total of each
+  /// part of the line, and then know what is in front of theirs.
+  void run(int64_t count) const {
+    Team &team = Team::current();
+    int64_t part = PART;
+    while (part * PARTS_OF_WORKER * team.workers() < count)
+      part *= 2;
+    const int64_t parts = (count + part - 1) / part;
+    if (team.workers() == 1 || parts == 1) {
+      Front front;
+      return reduce<true>(front, 0, count);
     }
-    for (int64_t begin = 0; begin < length; begin += BLOCK) {
-      const int64_t size = std::min(BLOCK, length - begin);
-      Sum *block = local[begin / BLOCK];
-      Sum total = block[size - 1];
-      if (first + begin > 0)
-        for (int64_t i = 0; i < size; ++i)
-          block[i] = combined<kind>(before, block[i]);
-      T *target = to + (first + begin) * toStep;
-      for (int64_t i = 0; i < size; ++i)
-        target[i * toStep] = Numbers<T>::store(block[i]);
-      if constexpr (inPairs) {
-        blocks.push(&total);
-        before = Sum();
-        blocks.addTo(&before);
+    std::vector<Front> fronts(static_cast<size_t>(parts));
+    team.forEach(parts - 1, [&](int64_t p) {
+      reduce<false>(fronts[size_t(p + 1)], p * part, (p + 1) * part);
+    });
+    for (size_t p = 1; p < fronts.size(); ++p)
+      fronts[p] = joined(fronts[p - 1], fronts[p]);
+    team.forEach(parts, [&](int64_t p) {
+      reduce<true>(fronts[size_t(p)], p * part,
+                   std::min((p + 1) * part, count));
+    });
+  }
+
+private:
+  static constexpr int64_t BLOCK = PairwiseSums<Sum>::BLOCK, SIDE = 8;
+  /// A part has PART elements or a multiple by a power of two, such that sums
+  /// of its blocks are a sum of the whole line's pairs.
+  static constexpr int64_t PART = 128 * BLOCK, PARTS_OF_WORKER = 4;
+
+  /// The elements in front of a part of the line.
+  struct Front {
+    Sum before{};
+    PairwiseSums<Sum> blocks;
+    bool isEmpty = true;
+    Front() { blocks.start(1); }
+    void sumBlocks() {
+      before = Sum();
+      blocks.addTo(&before);
+    }
+  };
+
+  static Front joined(const Front &first, const Front &second) {
+    Front both = first.isEmpty ? second : first;
+    if constexpr (inPairs) {
+      if (!first.isEmpty)
+        both.blocks.append(second.blocks);
+      both.sumBlocks();
+    } else if (!first.isEmpty) {
+      both.before = combined<kind>(first.before, second.before);
+    }
+    return both;
+  }
+
+  Sum load(int64_t i) const { return Numbers<T>::load(from[i * fromStep]); }
+
+  /// Reduces the elements [begin, end) behind `front`, which then has them,
+  /// too.
+  template <bool stores>
+  void reduce(Front &front, int64_t begin, int64_t end) const {
+    Sum local[SIDE][BLOCK];
+    for (int64_t first = begin; first < end; first += SIDE * BLOCK) {
+      const int64_t length = std::min(SIDE * BLOCK, end - first);
+      if (length == SIDE * BLOCK) {
+        Sum running[SIDE];
+        for (int64_t b = 0; b < SIDE; ++b)
+          running[b] = local[b][0] = load(first + b * BLOCK);
+        for (int64_t i = 1; i < BLOCK; ++i)
+          for (int64_t b = 0; b < SIDE; ++b)
+            running[b] = local[b][i] =
+                combined<kind>(running[b], load(first + b * BLOCK + i));
       } else {
-        before = block[size - 1];
+        for (int64_t i = 0; i < length; ++i) {
+          Sum *block = local[i / BLOCK];
+          const int64_t place = i % BLOCK;
+          block[place] =
+              place == 0 ? load(first + i)
+                         : combined<kind>(block[place - 1], load(first + i));
+        }
       }
+      for (int64_t b = 0; b * BLOCK < length; ++b)
+        endBlock<stores>(front, local[b], first + b * BLOCK,
+                         std::min(BLOCK, length - b * BLOCK));
     }
   }
-}
+
+  /// Puts what is in front of a block to its running values.
+  template <bool stores>
+  void endBlock(Front &front, Sum *block, int64_t begin, int64_t size) const {
+    Sum total = block[size - 1];
+    if constexpr (stores) {
+      if (!front.isEmpty)
+        for (int64_t i = 0; i < size; ++i)
+          block[i] = combined<kind>(front.before, block[i]);
+      T *target = to + begin * toStep;
+      for (int64_t i = 0; i < size; ++i)
+        target[i * toStep] = Numbers<T>::store(block[i]);
+    }
+    if constexpr (inPairs) {
+      front.blocks.push(&total);
+      if constexpr (stores)
+        front.sumBlocks();
+    } else {
+      front.before =
+          front.isEmpty ? total : combined<kind>(front.before, total);
+    }
+    front.isEmpty = false;
+  }
+
+  const T *const from;
+  const int64_t fromStep;
+  T *const to;
+  const int64_t toStep;
+};
 
 /// to[i] = from[0] combined with ... combined with from[i], for `lines` lines
 /// of `count` elements each.
@@ -85,8 +159,9 @@ void scan(const T *from, int64_t fromLine, int64_t fromStep, T *to,
     if (lines == 1 ||
         (count >= 8 * BLOCK && std::abs(fromStep) == 1 && toStep == fromStep)) {
       for (int64_t l = 0; l < lines; ++l)
-        scanInBlocks<kind>(from + l * fromLine, fromStep, to + l * toLine,
-                           toStep, count);
+        LineScan<kind, T>(from + l * fromLine, fromStep, to + l * toLine,
+                          toStep)
+            .run(count);
       return;
     }
   if (lines == 1 && count > 0) {

@@ -12,6 +12,7 @@
 #include "ScatterUpdates.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <memory>
@@ -51,6 +52,7 @@ public:
   Status run(const LibraryArguments &arguments) const override;
 
 private:
+  void runPart(const LibraryArguments &arguments) const;
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
                     const LibraryArguments &arguments) const;
@@ -72,6 +74,9 @@ private:
            size_t i) const;
 
   size_t count = 0; ///< inputs
+  /// How much of the result a call has decides in which order it adds, which
+  /// must not change bits.
+  bool isOrdered = false;
   int64_t combination = REPLACES;
   KernelFunction function = nullptr;
   IndexDims dims;
@@ -86,6 +91,11 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
   scatter->combination = hasKind       ? int64_t(options.kind("kind"))
                          : step.scalar ? CALLS_FUNCTION
                                        : REPLACES;
+  scatter->isOrdered =
+      step.deterministic && scatter->combination == int64_t(ReduceKind::Sum) &&
+      std::ranges::any_of(step.outputs, [](const BufferDecl *output) {
+        return isFloat(output->type) || isComplex(output->type);
+      });
   scatter->dims.read(options, "scatter_dims_to_operand_dims");
   const auto windowDims = options.list("update_window_dims");
   const auto inserted = options.list("inserted_window_dims");
@@ -323,12 +333,52 @@ void Scatter::add(const IndexedWindows &windows,
           sums.data(), dense);
 }
 
+/// Leaves of a box the indices [begin, end) of a dim.
+void cutBox(LibraryOperand &box, size_t dim, int64_t begin, int64_t end) {
+  box.offset[dim] += begin;
+  box.extent[dim] = end - begin;
+  box.data += begin * box.strides[dim] * byteWidth(box.type);
+}
+
+/// Where nothing else is cut, workers of a team have parts of the result along
+/// its longest dim that windows move along. Each reads all indices, which takes
+/// a fraction of the time that updates at random places take.
 Status Scatter::run(const LibraryArguments &arguments) const {
-  if (arguments.outputs[0].empty())
+  const LibraryOperand &result = arguments.outputs[0];
+  if (result.empty())
     return Success();
+  Team &team = Team::current();
+  size_t cut = result.extent.size();
+  for (size_t d = 0; d < result.extent.size(); ++d)
+    if (dims.moves(d) &&
+        (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
+      cut = d;
+  if (team.workers() == 1 || cut == result.extent.size() || isOrdered) {
+    runPart(arguments);
+    return Success();
+  }
+  constexpr int64_t elementsOfWorker = 1 << 14, grain = 64;
+  const int64_t elements = elementCount(result.extent) +
+                           elementCount(arguments.inputs[count + 1].extent);
+  team.forEachRange(
+      result.extent[cut],
+      std::max(grain, result.extent[cut] * elementsOfWorker / elements), grain,
+      [&](int64_t begin, int64_t end) {
+        LibraryArguments part = arguments;
+        for (size_t i = 0; i < count; ++i) {
+          cutBox(part.outputs[i], cut, begin, end);
+          if (part.inputs[i].extent.size() == result.extent.size())
+            cutBox(part.inputs[i], cut, begin, end);
+        }
+        runPart(part);
+      });
+  return Success();
+}
+
+void Scatter::runPart(const LibraryArguments &arguments) const {
   begin(arguments);
   if (arguments.inputs[count + 1].empty())
-    return Success();
+    return;
   const IndexedWindows windows(
       dims, arguments.inputs[count], arguments.outputs[0],
       std::span(arguments.inputs).subspan(count + 1, count),
@@ -336,7 +386,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
       std::span(arguments.inputs).subspan(2 * count + 1));
   if (combination == CALLS_FUNCTION) {
     callFunction(windows, arguments);
-    return Success();
+    return;
   }
   for (size_t i = 0; i < count; ++i) {
     if (windows.areAlike() && alikeWindows(windows, arguments, i)
@@ -358,7 +408,6 @@ Status Scatter::run(const LibraryArguments &arguments) const {
                       arguments, i);
           });
   }
-  return Success();
 }
 
 class DynamicUpdateSlice : public LibraryRoutine {
@@ -417,7 +466,7 @@ private:
 namespace meshloom::library {
 LibraryRows functionsOfScatter() {
   static constexpr LibraryRow rows[] = {
-      {"scatter", Scatter::make, {.isScatter = true}},
+      {"scatter", Scatter::make, {.isScatter = true, .usesTeam = true}},
       {"dynamic_update_slice", DynamicUpdateSlice::make}};
   return rows;
 }

@@ -3,6 +3,7 @@
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 #include "Lines.h"
+#include "SortOrder.h"
 
 #include <algorithm>
 #include <array>
@@ -10,46 +11,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <numeric>
 #include <sstream>
 #include <string>
-#include <utility>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Sorts stably: an item moves in front of an earlier one only where
-/// `before(item, earlier)`. Whatever `before` says, all accesses are in bounds.
-/// Runs of 16 are sorted by insertion, then merged pairwise: n log n steps.
-template <typename Item, typename Before>
-void mergeSort(std::vector<Item> &items, std::vector<Item> &scratch,
-               const Before &before) {
-  constexpr size_t RUN = 16;
-  const size_t n = items.size();
-  for (size_t begin = 0; begin < n; begin += RUN)
-    for (size_t i = begin + 1; i < std::min(begin + RUN, n); ++i) {
-      Item item = items[i];
-      size_t j = i;
-      for (; j > begin && before(item, items[j - 1]); --j)
-        items[j] = items[j - 1];
-      items[j] = item;
-    }
-  scratch.resize(n);
-  for (size_t run = RUN; run < n; run *= 2) {
-    for (size_t begin = 0; begin < n; begin += 2 * run) {
-      const size_t middle = std::min(begin + run, n),
-                   end = std::min(begin + 2 * run, n);
-      size_t first = begin, second = middle;
-      for (size_t to = begin; to < end; ++to)
-        scratch[to] = second < end && (first == middle ||
-                                       before(items[second], items[first]))
-                          ? items[second++]
-                          : items[first++];
-    }
-    items.swap(scratch);
-  }
-}
-
 /// A number of which the order is that of keys that are not nan; -0 is 0.
 uint32_t orderedBits(float key) {
   const auto bits = std::bit_cast<uint32_t>(key + 0.0F);
@@ -66,68 +36,67 @@ uint64_t orderedBits(uint64_t key) {
   return key;
 }
 
-/// Sorts stably by `bits`, eight of them at a time, the lowest first. Digits
-/// that all items agree in take no pass.
-template <typename Item>
-void radixSort(std::vector<Item> &items, std::vector<Item> &scratch) {
-  using Bits = decltype(Item::bits);
-  constexpr size_t digits = sizeof(Bits), values = 256;
-  std::array<std::array<size_t, values>, digits> counts{};
-  for (const Item &item : items)
-    for (size_t d = 0; d < digits; ++d)
-      ++counts[d][(item.bits >> (8 * d)) & (values - 1)];
-  scratch.resize(items.size());
-  for (size_t d = 0; d < digits; ++d) {
-    auto digitOf = [d](const Item &item) {
-      return size_t(item.bits >> (8 * d)) & (values - 1);
-    };
-    if (counts[d][digitOf(items[0])] == items.size())
-      continue;
-    size_t begin = 0;
-    for (size_t &count : counts[d])
-      begin += std::exchange(count, begin);
-    for (const Item &item : items)
-      scratch[counts[d][digitOf(item)]++] = item;
-    items.swap(scratch);
-  }
-}
+/// The numbers of a line's keys, from the least to the most.
+struct NumberRange {
+  uint64_t least = std::numeric_limits<uint64_t>::max(), most = 0;
+  bool hasNan = false; ///< nan has no place in an order
 
-/// An item of radixSort, with 32 bits where these tell all keys apart.
-template <typename Bits> struct RadixItem {
-  Bits bits;
-  Bits from;
+  void add(uint64_t number) {
+    least = std::min(least, number);
+    most = std::max(most, number);
+  }
+  void add(const NumberRange &other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+    hasNan |= other.hasNan;
+  }
 };
 
-/// The places of `items` in the order of their keys, written to them; false
-/// where a key is nan, which has no place in an order.
-template <typename Item> bool orderByDigits(std::vector<Item> &items, bool up) {
-  using Key = decltype(Item::key);
-  uint64_t least = std::numeric_limits<uint64_t>::max(), most = 0;
-  for (const Item &item : items) {
-    if constexpr (std::is_floating_point_v<Key>)
-      if (std::isnan(item.key))
-        return false;
-    const uint64_t bits = orderedBits(item.key);
-    least = std::min(least, bits);
-    most = std::max(most, bits);
-  }
-  auto sort = [&]<typename Bits>(Bits) {
-    std::vector<RadixItem<Bits>> keyed(items.size()), scratch;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const uint64_t bits = orderedBits(items[i].key);
-      keyed[i] = {Bits(up ? bits - least : most - bits), Bits(items[i].from)};
+/// Elements of a part of a line: its work takes longer than to begin it.
+constexpr int64_t PART_OF_LINE = 1 << 13;
+
+/// Calls body(begin, end) for parts of the elements [0, count).
+template <typename Body> void forEachPart(int64_t count, const Body &body) {
+  if (count < 2 * PART_OF_LINE)
+    return body(0, count);
+  Team::current().forEachRange(count, PART_OF_LINE, /*grain=*/64, body);
+}
+
+template <typename KeyAt>
+NumberRange rangeOfNumbers(int64_t count, const KeyAt &keyAt) {
+  std::mutex mutex;
+  NumberRange range;
+  forEachPart(count, [&](int64_t begin, int64_t end) {
+    NumberRange part;
+    for (int64_t i = begin; i < end; ++i) {
+      const auto key = keyAt(i);
+      if constexpr (std::is_floating_point_v<decltype(keyAt(i))>)
+        part.hasNan |= std::isnan(key);
+      part.add(orderedBits(key));
     }
-    radixSort(keyed, scratch);
-    for (size_t i = 0; i < items.size(); ++i)
-      items[i].from = int64_t(keyed[i].from);
-  };
-  constexpr uint64_t small = std::numeric_limits<uint32_t>::max();
-  if (most - least <= small && items.size() <= small) {
-    sort(uint32_t());
-    return true;
-  }
-  sort(uint64_t());
-  return true;
+    std::lock_guard lock(mutex);
+    range.add(part);
+  });
+  return range;
+}
+
+/// Sorts the values valueAt(i) by the numbers numberAt(i), and calls
+/// use(items).
+template <typename Number, typename NumberAt, typename ValueAt, typename Use>
+void sortByNumbers(int64_t count, const NumberAt &numberAt,
+                   const ValueAt &valueAt, const Use &use) {
+  ReusedArray<DigitItem<Number>> items{size_t(count)}, scratch{size_t(count)};
+  forEachPart(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      items[size_t(i)] = {Number(numberAt(i)), Number(valueAt(i))};
+  });
+  use(digitSort(items.span(), scratch.span()).data());
+}
+
+/// Returns whether 32 bits tell the keys and places of a line apart.
+bool areFew(const NumberRange &range, int64_t length) {
+  constexpr uint64_t few = std::numeric_limits<uint32_t>::max();
+  return range.most - range.least <= few && uint64_t(length) <= few;
 }
 
 /// The types that all elements are compared as.
@@ -287,13 +256,23 @@ private:
       const LibraryOperand &from = arguments.inputs[i],
                            &to = arguments.outputs[i];
       const unsigned width = byteWidth(from.type);
-      line.resize(size_t(length) * width);
       const char *source = from.data + offsets[i] * width;
-      const int64_t stride = from.strides[size_t(dim)] * width;
+      char *target = to.data + offsets[arguments.inputs.size() + i] * width;
+      const int64_t fromStride = from.strides[size_t(dim)] * width,
+                    toStride = to.strides[size_t(dim)];
+      // In place, the result is written when all has been read.
+      const bool isInPlace = source == target;
+      if (isInPlace)
+        line.resize(size_t(length) * width);
+      char *gathered = isInPlace ? line.data() : target;
+      const int64_t step = (isInPlace ? 1 : toStride) * width;
+      // By value: a loop that waits for memory has few other instructions.
       auto take = [&]<size_t bytes>(std::integral_constant<size_t, bytes>) {
-        for (int64_t j = 0; j < length; ++j)
-          std::memcpy(line.data() + size_t(j) * bytes,
-                      source + order(j) * stride, bytes);
+        forEachPart(length, [=](int64_t begin, int64_t end) {
+          for (int64_t j = begin; j < end; ++j)
+            std::memcpy(gathered + j * step, source + order(j) * fromStride,
+                        bytes);
+        });
       };
       switch (width) {
       case 1:
@@ -311,10 +290,79 @@ private:
       default:
         take(std::integral_constant<size_t, 16>());
       }
-      copyLine(width, length,
-               to.data + offsets[arguments.inputs.size() + i] * width,
-               to.strides[size_t(dim)], line.data(), 1);
+      if (isInPlace)
+        forEachPart(length, [&](int64_t begin, int64_t end) {
+          copyLine(width, end - begin, target + begin * toStride * width,
+                   toStride, gathered + begin * width, 1);
+        });
     }
+  }
+
+  /// Reads or computes the keys of a line.
+  template <typename Key>
+  void readKeys(char *source, int64_t stride, std::span<Key> lineKeys) const {
+    forEachPart(length, [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j) {
+        std::complex<double> computed; // 16 bytes
+        const char *key = source + j * stride;
+        if (mode == COMPUTED) {
+          void *operands[] = {source + j * stride, &computed};
+          callScalar(function, operands);
+          key = reinterpret_cast<const char *>(&computed);
+        }
+        lineKeys[size_t(j)] = readKey<Key>(keyType, key);
+      }
+    });
+  }
+
+  /// Sorts a line by the digits of its keys; false where a key is nan. Elements
+  /// that are sorted alone move with their keys, others are gathered by places.
+  template <typename Key>
+  bool byDigits(const LibraryArguments &arguments,
+                const std::vector<int64_t> &offsets,
+                std::span<const Key> lineKeys, std::vector<char> &line) const {
+    const NumberRange range =
+        rangeOfNumbers(length, [&](int64_t i) { return lineKeys[size_t(i)]; });
+    if (range.hasNan)
+      return false;
+    auto numberAt = [&](int64_t i) {
+      const uint64_t bits = orderedBits(lineKeys[size_t(i)]);
+      return direction == LT ? bits - range.least : range.most - bits;
+    };
+    const LibraryOperand &from = arguments.inputs[0],
+                         &to = arguments.outputs[0];
+    const unsigned width = byteWidth(from.type);
+    auto sort = [&]<typename Number>(Number) {
+      if (arguments.inputs.size() > 1 || width > sizeof(Number))
+        return sortByNumbers<Number>(
+            length, numberAt, [](int64_t i) { return i; },
+            [&](const DigitItem<Number> *sorted) {
+              permute(arguments, offsets, line,
+                      [sorted](int64_t j) { return int64_t(sorted[j].value); });
+            });
+      const char *source = from.data + offsets[0] * width;
+      char *target = to.data + offsets[1] * width;
+      const int64_t fromStride = from.strides[size_t(dim)] * width,
+                    toStride = to.strides[size_t(dim)] * width;
+      sortByNumbers<Number>(
+          length, numberAt,
+          [&](int64_t i) {
+            Number value = 0;
+            std::memcpy(&value, source + i * fromStride, width);
+            return value;
+          },
+          [&](const DigitItem<Number> *sorted) {
+            forEachPart(length, [=](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i)
+                std::memcpy(target + i * toStride, &sorted[i].value, width);
+            });
+          });
+    };
+    if (areFew(range, length))
+      sort(uint32_t());
+    else
+      sort(uint64_t());
+    return true;
   }
 
   template <typename Key> void byKeys(const LibraryArguments &arguments) const {
@@ -325,32 +373,27 @@ private:
     const LibraryOperand &keyed = arguments.inputs[keyInput];
     const unsigned width = byteWidth(keyed.type);
     const int64_t stride = keyed.strides[size_t(dim)] * width;
+    const auto count = static_cast<size_t>(length);
+    ReusedArray<Key> lineKeys(count);
     std::vector<Item> items, scratch;
     std::vector<char> line;
     forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
-      char *source = keyed.data + offsets[keyInput] * width;
-      items.resize(size_t(length));
-      for (int64_t j = 0; j < length; ++j) {
-        std::complex<double> computed; // 16 bytes
-        const char *key = source + j * stride;
-        if (mode == COMPUTED) {
-          void *operands[] = {source + j * stride, &computed};
-          callScalar(function, operands);
-          key = reinterpret_cast<const char *>(&computed);
-        }
-        items[size_t(j)] = {readKey<Key>(keyType, key), j};
-      }
-      auto writeInOrder = [&] {
-        permute(arguments, offsets, line,
-                [&](int64_t j) { return items[size_t(j)].from; });
-      };
+      readKeys<Key>(keyed.data + offsets[keyInput] * width, stride,
+                    lineKeys.span());
       if (length >= MANY_ITEMS && (direction == LT || direction == GT) &&
-          orderByDigits(items, direction == LT))
-        return writeInOrder();
+          byDigits<Key>(arguments, offsets, lineKeys.span(), line))
+        return;
+      items.resize(count);
+      scratch.resize(count);
+      for (size_t j = 0; j < count; ++j)
+        items[j] = {lineKeys[j], int64_t(j)};
       auto sortBy = [&](auto before) {
-        mergeSort(items, scratch, [&](const Item &a, const Item &b) {
-          return before(a.key, b.key);
-        });
+        const auto sorted = mergeSort(std::span(items), std::span(scratch),
+                                      [before](const Item &a, const Item &b) {
+                                        return before(a.key, b.key);
+                                      });
+        permute(arguments, offsets, line,
+                [sorted](int64_t j) { return sorted[size_t(j)].from; });
       };
       switch (direction) {
       case LT:
@@ -365,7 +408,6 @@ private:
       default:
         sortBy([](Key a, Key b) { return a >= b; });
       }
-      writeInOrder();
     });
   }
 
@@ -373,88 +415,123 @@ private:
   /// lie side by side.
   void computeKeys(const LibraryArguments &arguments,
                    const std::vector<int64_t> &offsets,
-                   std::vector<uint64_t> &numbers) const {
+                   std::span<uint64_t> numbers) const {
     const size_t count = arguments.inputs.size();
-    std::vector<uint64_t> computed(keys.size());
-    std::vector<void *> operands(count + keys.size());
-    for (size_t k = 0; k < keys.size(); ++k)
-      operands[count + k] = &computed[k];
-    numbers.clear();
-    for (int64_t j = 0; j < length; ++j) {
-      for (size_t i = 0; i < count; ++i) {
-        const LibraryOperand &input = arguments.inputs[i];
-        operands[i] =
-            input.data + (offsets[i] + j * input.strides[size_t(dim)]) *
-                             byteWidth(input.type);
-      }
-      callScalar(function, operands.data());
-      for (size_t k = 0; k < keys.size(); ++k) {
-        const auto *key = reinterpret_cast<const char *>(&computed[k]);
-        const uint64_t bits =
-            isSigned(keys[k].type)
-                ? orderedBits(readKey<int64_t>(keys[k].type, key))
-                : orderedBits(readKey<uint64_t>(keys[k].type, key));
-        numbers.push_back(keys[k].descends ? ~bits : bits);
-      }
-    }
-  }
-
-  void bySeveralKeys(const LibraryArguments &arguments) const {
-    struct Item {
-      uint64_t key;
-      int64_t from;
-    };
-    std::vector<uint64_t> numbers;
-    std::vector<Item> items, scratch;
-    std::vector<char> line;
-    forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
-      computeKeys(arguments, offsets, numbers);
-      const auto keysOf = [&](const Item &item) {
-        return std::span(numbers).subspan(size_t(item.from) * keys.size(),
-                                          keys.size());
-      };
-      items.clear();
-      for (int64_t j = 0; j < length; ++j)
-        items.push_back({0, j});
-      if (length >= MANY_ITEMS)
-        for (size_t k = keys.size(); k-- > 0;) {
-          for (Item &item : items)
-            item.key = keysOf(item)[k];
-          orderByDigits(items, /*up=*/true);
+    forEachPart(length, [&](int64_t begin, int64_t end) {
+      std::vector<uint64_t> computed(keys.size());
+      std::vector<void *> operands(count + keys.size());
+      for (size_t k = 0; k < keys.size(); ++k)
+        operands[count + k] = &computed[k];
+      uint64_t *number = &numbers[size_t(begin) * keys.size()];
+      for (int64_t j = begin; j < end; ++j) {
+        for (size_t i = 0; i < count; ++i) {
+          const LibraryOperand &input = arguments.inputs[i];
+          operands[i] =
+              input.data + (offsets[i] + j * input.strides[size_t(dim)]) *
+                               byteWidth(input.type);
         }
-      else
-        mergeSort(items, scratch, [&](const Item &a, const Item &b) {
-          return std::ranges::lexicographical_compare(keysOf(a), keysOf(b));
-        });
-      permute(arguments, offsets, line,
-              [&](int64_t j) { return items[size_t(j)].from; });
+        callScalar(function, operands.data());
+        for (size_t k = 0; k < keys.size(); ++k) {
+          const auto *key = reinterpret_cast<const char *>(&computed[k]);
+          const uint64_t bits =
+              isSigned(keys[k].type)
+                  ? orderedBits(readKey<int64_t>(keys[k].type, key))
+                  : orderedBits(readKey<uint64_t>(keys[k].type, key));
+          *number++ = keys[k].descends ? ~bits : bits;
+        }
+      }
     });
   }
 
-  void byFunction(const LibraryArguments &arguments) const {
-    const size_t count = arguments.inputs.size();
-    std::vector<int64_t> items, scratch;
-    std::vector<void *> operands(2 * count + 1);
+  /// Puts `order` into that of the numbers of key `k`.
+  void orderByKey(std::span<const uint64_t> numbers, size_t k,
+                  std::span<int64_t> order) const {
+    auto numberAt = [&](int64_t i) {
+      return numbers[size_t(order[size_t(i)]) * keys.size() + k];
+    };
+    const NumberRange range = rangeOfNumbers(length, numberAt);
+    auto sort = [&]<typename Number>(Number) {
+      sortByNumbers<Number>(
+          length, [&](int64_t i) { return numberAt(i) - range.least; },
+          [&](int64_t i) { return order[size_t(i)]; },
+          [&](const DigitItem<Number> *sorted) {
+            forEachPart(length, [=](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i)
+                order[size_t(i)] = int64_t(sorted[i].value);
+            });
+          });
+    };
+    if (areFew(range, length))
+      sort(uint32_t());
+    else
+      sort(uint64_t());
+  }
+
+  void bySeveralKeys(const LibraryArguments &arguments) const {
+    const auto count = static_cast<size_t>(length);
+    ReusedArray<uint64_t> numbers(count * keys.size());
+    ReusedArray<int64_t> places(count), scratch(count);
     std::vector<char> line;
     forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
-      items.resize(size_t(length));
-      for (int64_t j = 0; j < length; ++j)
-        items[size_t(j)] = j;
-      mergeSort(items, scratch, [&](int64_t a, int64_t b) {
-        for (size_t i = 0; i < count; ++i) {
-          const LibraryOperand &input = arguments.inputs[i];
-          const int64_t stride = input.strides[size_t(dim)];
-          const unsigned width = byteWidth(input.type);
-          operands[2 * i] = input.data + (offsets[i] + a * stride) * width;
-          operands[2 * i + 1] = input.data + (offsets[i] + b * stride) * width;
-        }
-        uint8_t before = 0;
-        operands[2 * count] = &before;
-        callScalar(function, operands.data());
-        return before != 0;
-      });
+      computeKeys(arguments, offsets, numbers.span());
+      std::span<int64_t> order = places.span();
+      std::iota(order.begin(), order.end(), int64_t(0));
+      if (length >= MANY_ITEMS)
+        for (size_t k = keys.size(); k-- > 0;)
+          orderByKey(numbers.span(), k, order);
+      else
+        order = mergeSort(order, scratch.span(), [&](int64_t a, int64_t b) {
+          const auto keysOf = [&](int64_t place) {
+            return numbers.span().subspan(size_t(place) * keys.size(),
+                                          keys.size());
+          };
+          return std::ranges::lexicographical_compare(keysOf(a), keysOf(b));
+        });
       permute(arguments, offsets, line,
-              [&](int64_t j) { return items[size_t(j)]; });
+              [order](int64_t j) { return order[size_t(j)]; });
+    });
+  }
+
+  /// The comparator, which is called on elements of a line. Each thread has its
+  /// own one.
+  class ByFunction {
+  public:
+    ByFunction(const Sort &sort, const LibraryArguments &arguments,
+               const std::vector<int64_t> &offsets)
+        : sort(sort), inputs(arguments.inputs), offsets(offsets),
+          operands(2 * inputs.size() + 1) {}
+
+    bool operator()(int64_t a, int64_t b) const {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const LibraryOperand &input = inputs[i];
+        const int64_t stride = input.strides[size_t(sort.dim)];
+        const unsigned width = byteWidth(input.type);
+        operands[2 * i] = input.data + (offsets[i] + a * stride) * width;
+        operands[2 * i + 1] = input.data + (offsets[i] + b * stride) * width;
+      }
+      uint8_t before = 0;
+      operands.back() = &before;
+      callScalar(sort.function, operands.data());
+      return before != 0;
+    }
+
+  private:
+    const Sort &sort;
+    const std::vector<LibraryOperand> &inputs;
+    const std::vector<int64_t> &offsets;
+    mutable std::vector<void *> operands;
+  };
+
+  void byFunction(const LibraryArguments &arguments) const {
+    const auto count = static_cast<size_t>(length);
+    ReusedArray<int64_t> places(count), scratch(count);
+    std::vector<char> line;
+    forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
+      std::iota(places.span().begin(), places.span().end(), int64_t(0));
+      const auto order = mergeSort(places.span(), scratch.span(),
+                                   ByFunction(*this, arguments, offsets));
+      permute(arguments, offsets, line,
+              [order](int64_t j) { return order[size_t(j)]; });
     });
   }
 
@@ -558,7 +635,8 @@ private:
 namespace meshloom::library {
 LibraryRows functionsOfSort() {
   static constexpr LibraryRow rows[] = {
-      {"sort", Sort::make}, {"generic_reduce", GenericReduce::make}};
+      {"sort", Sort::make, {.usesTeam = true}},
+      {"generic_reduce", GenericReduce::make}};
   return rows;
 }
 } // namespace meshloom::library

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // top_k: the first elements of lines in descending order. Most elements are
 // only compared, a block at a time, with the last one of those that were best
-// before.
+// before. Workers of a team find the first ones of parts of a line.
 #include "Clones.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 #include "Lines.h"
+
+#include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <array>
@@ -80,32 +82,41 @@ MESHLOOM_CLONES bool isAnyAbove(const int64_t *orders, int64_t count,
   return above != 0;
 }
 
-/// The first `k` elements of a line in descending order. Invariant: among
-/// `items` are the first k of what was read, and none that was left out comes
-/// before the one of the order `limit`. The cost is linear: there is room for
-/// as many more as are kept when it is full.
+/// An element of a line.
+struct TopItem {
+  int64_t order, from;
+  bool operator<(const TopItem &other) const {
+    return order != other.order ? order > other.order : from < other.from;
+  }
+};
+
+/// Returns the first `k` of the items, or all, in front of the others.
+std::span<TopItem> firstOf(std::vector<TopItem> &items, size_t k) {
+  if (items.size() > k)
+    std::ranges::nth_element(items, items.begin() + long(k) - 1, std::less());
+  return std::span(items).first(std::min(k, items.size()));
+}
+
+/// The first `k` elements of a part of a line in descending order. Invariant:
+/// among `items` are the first k of what was read, and none that was left out
+/// comes before the one of the order `limit`. The cost is linear: there is room
+/// for as many more as are kept when it is full.
 class TopItems {
 public:
-  struct Item {
-    int64_t order, from;
-    bool operator<(const Item &other) const {
-      return order != other.order ? order > other.order : from < other.from;
-    }
-  };
-
   TopItems(DType type, int64_t k)
       : type(type), k(size_t(k)), room(std::max<size_t>(2 * size_t(k), 16)) {
     items.reserve(room);
   }
 
-  std::span<const Item> find(const char *source, int64_t stride,
-                             int64_t length) {
+  /// Finds them among the elements [first, last) of the line, in any order.
+  std::span<TopItem> find(const char *source, int64_t stride, int64_t first,
+                          int64_t last) {
     items.clear();
     std::optional<int64_t> limit;
     std::array<int64_t, 256> orders;
     const auto block = int64_t(orders.size());
-    for (int64_t begin = 0; begin < length; begin += block) {
-      const int64_t count = std::min(block, length - begin);
+    for (int64_t begin = first; begin < last; begin += block) {
+      const int64_t count = std::min(block, last - begin);
       readOrders(source + begin * stride, stride, count, orders.data());
       if (limit && !isAnyAbove(orders.data(), count, *limit))
         continue;
@@ -121,8 +132,7 @@ public:
         limit = items.back().order;
       }
     }
-    std::partial_sort(items.begin(), items.begin() + long(k), items.end());
-    return std::span(items).first(k);
+    return firstOf(items, k);
   }
 
 private:
@@ -139,7 +149,7 @@ private:
 
   const DType type;
   const size_t k, room;
-  std::vector<Item> items;
+  std::vector<TopItem> items;
 };
 
 class TopK : public LibraryRoutine {
@@ -172,38 +182,87 @@ public:
         values.extent[size_t(last)] != k)
       return Error("a call must have whole lines");
     const LibraryOperand *tensors[] = {&input, &values, &indices};
-    TopItems top(input.type, k);
-    const unsigned width = byteWidth(input.type);
-    const int64_t stride = input.strides[size_t(last)] * width;
-    forEachLine(
-        linesOf(tensors, std::span(&last, 1)),
-        [&](const std::vector<int64_t> &offsets) {
-          const char *source = input.data + offsets[0] * width;
-          const auto items = top.find(source, stride, length);
-          for (int64_t j = 0; j < k; ++j) {
-            const int64_t from = items[size_t(j)].from;
-            std::memcpy(values.data +
-                            (offsets[1] + j * values.strides[size_t(last)]) *
-                                width,
-                        source + from * stride, width);
-            char *index = indices.data +
-                          (offsets[2] + j * indices.strides[size_t(last)]) *
-                              byteWidth(indices.type);
-            // Little endian: the lower half is the i32.
-            std::memcpy(index, &from, byteWidth(indices.type));
-          }
-        });
+    const Lines lines = linesOf(tensors, std::span(&last, 1));
+    Team &team = Team::current();
+    const int64_t count = elementCount(lines.extent),
+                  parts = (team.partsOf(length * count,
+                                        std::max(elementsOfPart, 64 * k)) +
+                           count - 1) /
+                          count;
+    if (parts == 1) {
+      TopItems top(input.type, k);
+      forEachLine(lines, [&](const std::vector<int64_t> &offsets) {
+        write(arguments, offsets, find(top, input, offsets[0], 0, length));
+      });
+      return Success();
+    }
+    std::vector<std::vector<int64_t>> offsetsOf;
+    forEachLine(lines, [&](const std::vector<int64_t> &offsets) {
+      offsetsOf.push_back(offsets);
+    });
+    // Parts of lines are searched first, and then what was found there.
+    std::vector<std::vector<TopItem>> found(size_t(count * parts));
+    team.forEach(count * parts, [&](int64_t i) {
+      const int64_t part = i % parts;
+      TopItems top(input.type, k);
+      const std::span<TopItem> items =
+          find(top, input, offsetsOf[size_t(i / parts)][0],
+               length * part / parts, length * (part + 1) / parts);
+      found[size_t(i)].assign(items.begin(), items.end());
+    });
+    team.forEach(count, [&](int64_t line) {
+      std::vector<TopItem> items;
+      for (int64_t i = line * parts; i < (line + 1) * parts; ++i)
+        items.insert(items.end(), found[size_t(i)].begin(),
+                     found[size_t(i)].end());
+      write(arguments, offsetsOf[size_t(line)], firstOf(items, size_t(k)));
+    });
     return Success();
   }
 
 private:
+  static constexpr int64_t elementsOfPart = 1 << 15;
+
+  /// Finds the first ones of elements of the line that begins at `offset`.
+  std::span<TopItem> find(TopItems &top, const LibraryOperand &input,
+                          int64_t offset, int64_t begin, int64_t end) const {
+    const unsigned width = byteWidth(input.type);
+    return top.find(input.data + offset * width,
+                    input.strides[size_t(last)] * width, begin, end);
+  }
+
+  /// Writes the items of a line in their order.
+  void write(const LibraryArguments &arguments,
+             const std::vector<int64_t> &offsets,
+             std::span<TopItem> items) const {
+    const LibraryOperand &input = arguments.inputs[0],
+                         &values = arguments.outputs[0],
+                         &indices = arguments.outputs[1];
+    const unsigned width = byteWidth(input.type),
+                   indexWidth = byteWidth(indices.type);
+    const char *source = input.data + offsets[0] * width;
+    char *value = values.data + offsets[1] * width,
+         *index = indices.data + offsets[2] * indexWidth;
+    std::ranges::sort(items, std::less());
+    for (const TopItem &item : items) {
+      std::memcpy(value,
+                  source + item.from * input.strides[size_t(last)] * width,
+                  width);
+      // Little endian: the lower half is the i32.
+      std::memcpy(index, &item.from, indexWidth);
+      value += values.strides[size_t(last)] * width;
+      index += indices.strides[size_t(last)] * indexWidth;
+    }
+  }
+
   int64_t last = 0, length = 0, k = 0;
 };
 } // namespace
 
 namespace meshloom::library {
 LibraryRows functionsOfTopK() {
-  static constexpr LibraryRow rows[] = {{"top_k", TopK::make}};
+  static constexpr LibraryRow rows[] = {
+      {"top_k", TopK::make, {.usesTeam = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -13,26 +13,35 @@ using spmd::LibraryCallOp;
 using spmd::Reducer;
 namespace arith = mlir::arith;
 
-/// Returns the library's name of a reducer that it has, or an empty one.
+/// Returns the library's name of how a reducer combines elements, or an empty
+/// one where the library does not.
 static StringRef nameOf(Reducer reducer) {
   switch (reducer) {
   case Reducer::Sum:
     return "sum";
   case Reducer::Max:
+  case Reducer::ArgMax:
     return "max";
   case Reducer::Min:
+  case Reducer::ArgMin:
     return "min";
   default:
     return "";
   }
 }
 
+static bool findsIndex(KernelOp kernel) {
+  return kernel.getReducer(0) == Reducer::ArgMax ||
+         kernel.getReducer(0) == Reducer::ArgMin;
+}
+
 /// Returns whether the body yields the input's element, at most widened.
 static bool yieldsInput(KernelOp kernel) {
   Block *body = kernel.getBlock();
   Value yielded = body->getTerminator()->getOperand(0);
-  if (auto widened = yielded.getDefiningOp<arith::ExtFOp>())
-    yielded = widened.getIn();
+  if (Operation *widened = yielded.getDefiningOp();
+      isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp>(widened))
+    yielded = widened->getOperand(0);
   return yielded == body->getArgument(0);
 }
 
@@ -60,18 +69,43 @@ static bool isLong(KernelOp kernel) {
          kernel.getNumIterations() >= fewElements;
 }
 
+/// Returns whether the library has loops that reduce elements of the type.
+static bool hasLibraryLoops(Type element) {
+  return element.isF32() || element.isF64() || element.isBF16() ||
+         element.isSignlessInteger(32);
+}
+
 static bool isLibraryReduction(KernelOp kernel) {
   if (kernel.getInputs().size() != 1 || kernel.getNumResults() != 1 ||
       kernel.getHeld() || kernel.getRanges() || isDeterministic(kernel) ||
-      nameOf(kernel.getReducer(0)).empty() || !yieldsInput(kernel))
+      nameOf(kernel.getReducer(0)).empty() || findsIndex(kernel) ||
+      !yieldsInput(kernel))
     return false;
   const Type element = dtensor::elementTypeOf(kernel.getInputs()[0].getType());
-  const bool hasLoops = element.isF32() || element.isF64() ||
-                        element.isBF16() || element.isSignlessInteger(32);
-  return hasLoops &&
+  return hasLibraryLoops(element) &&
          element == dtensor::elementTypeOf(kernel.getResult(0).getType()) &&
          kernel.getInputAccess(0).isPermutation() &&
          kernel.getOutputAccess(0).isProjectedPermutation() && isLong(kernel);
+}
+
+/// Returns whether the kernel finds the first maximum or minimum of long lines
+/// whose elements lie side by side.
+static bool isLibrarySearch(KernelOp kernel) {
+  constexpr int64_t longLine = 1 << 14;
+  if (kernel.getInputs().size() != 1 || kernel.getNumResults() != 1 ||
+      kernel.getHeld() || kernel.getRanges() ||
+      !kernel.getInputAccess(0).isPermutation() ||
+      !kernel.getOutputAccess(0).isProjectedPermutation() ||
+      !findsIndex(kernel) || !yieldsInput(kernel))
+    return false;
+  const unsigned innermost =
+      kernel.getInputAccess(0).getDimPosition(kernel.getNumLoops() - 1);
+  return hasLibraryLoops(
+             dtensor::elementTypeOf(kernel.getInputs()[0].getType())) &&
+         llvm::count(kernel.getReductions(), true) == 1 &&
+         kernel.getReductions()[innermost] &&
+         kernel.getAxisIndices()[innermost].empty() &&
+         kernel.getExtents()[innermost] >= longLine;
 }
 
 /// Returns whether `op` makes an i32 or f32 of bytes of the type `from`.
@@ -155,9 +189,11 @@ static void replaceByCall(KernelOp kernel, StringRef function, int64_t flops,
 void meshloom::callPlainKernels(Block &block) {
   OpBuilder b(block.getParentOp());
   for (auto kernel : llvm::make_early_inc_range(block.getOps<KernelOp>())) {
-    if (isLibraryReduction(kernel))
+    const bool isSearch = isLibrarySearch(kernel);
+    if (isSearch || isLibraryReduction(kernel))
       replaceByCall(
-          kernel, "reduce", kernel.getNumIterations(),
+          kernel, isSearch ? "find_extreme" : "reduce",
+          kernel.getNumIterations(),
           b.getDictionaryAttr(b.getNamedAttr(
               "kind", b.getStringAttr(nameOf(kernel.getReducer(0))))));
     else if (isLibraryCopy(kernel))

@@ -155,6 +155,18 @@ func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, 
   return %0, %1, %2, %4 : tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>
 }
 
+// So does the search for the extreme of long lines, and not of short ones.
+// CHECK-LABEL: func.func @searches
+// CHECK: spmd.library_call "find_extreme" loops [4, reduce 20000]{{.*}}options = {kind = "max"}
+// CHECK: spmd.library_call "find_extreme" loops [4, reduce 20000]{{.*}}options = {kind = "min"}
+// CHECK: spmd.kernel loops [100, reduce 100]
+func.func @searches(%x: tensor<4x20000xf32>, %y: tensor<4x20000xi32>, %z: tensor<100x100xf32>) -> (tensor<4xi32>, tensor<4xi64>, tensor<100xi32>) {
+  %0 = dtensor.argmax %x dim 1 : (tensor<4x20000xf32>) -> tensor<4xi32>
+  %1 = dtensor.argmin %y dim 1 : (tensor<4x20000xi32>) -> tensor<4xi64>
+  %2 = dtensor.argmax %z dim 1 : (tensor<100x100xf32>) -> tensor<100xi32>
+  return %0, %1, %2 : tensor<4xi32>, tensor<4xi64>, tensor<100xi32>
+}
+
 // A copy of many elements, run by run, needs no code either: a concatenate has
 // one for each part. A transpose, whose elements go one by one, is a kernel.
 // CHECK-LABEL: func.func @copies

@@ -57,6 +57,8 @@ struct LibraryProperties {
   /// Parts of the result along a loop that does not index the first input read
   /// all of its lines.
   bool readsLines = false;
+  /// A call that has few lines or matrices divides its work among a Team.
+  bool usesTeam = false;
   /// Calls run a function of the user's, which may fail in the middle of a run.
   bool callsUser = false;
 };

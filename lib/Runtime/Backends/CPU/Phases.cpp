@@ -140,6 +140,8 @@ namespace {
 constexpr double DEAR = 50'000;
 /// Nanoseconds of work that is worth a chunk of its own.
 constexpr double WORTH_A_CHUNK = 2'000;
+/// Nanoseconds of a call that is worth a phase of its own, for a team.
+constexpr double WORTH_A_TEAM = 50'000;
 
 bool intersect(std::span<const Interval> a, std::span<const Interval> b) {
   for (size_t d = 0; d < a.size(); ++d)
@@ -166,7 +168,7 @@ public:
         uses(graph.plan.memories.size()), load(size_t(chunks), 0) {}
 
   std::vector<Phase> run();
-  Item cutAlone(unsigned work);
+  Phase phaseOf(unsigned work);
   /// Returns whether the chunks of these items are independent of each other.
   /// Chooses anew where whole work goes.
   bool areChunks(std::span<Item> items);
@@ -176,6 +178,7 @@ private:
   using Boxes = std::vector<std::vector<Interval>>;
 
   std::vector<Item> cuts(unsigned work) const;
+  bool isForTeam(unsigned work) const;
   std::vector<Item> cutsLikeNeighbours(unsigned work) const;
   void findBoxes(const Item &item, Boxes &boxes) const;
   bool fits(Item &item, Boxes &boxes);
@@ -214,9 +217,23 @@ int loopOf(const Access &access, size_t dim) {
              : -1;
 }
 
+/// Returns whether work is one call, for all workers: it has fewer independent
+/// parts than there are workers.
+bool Scheduler::isForTeam(unsigned index) const {
+  const Work &work = graph.works[index];
+  if (!work.usesTeam || work.cost < WORTH_A_TEAM || workers == 1)
+    return false;
+  int64_t parts = 1;
+  for (unsigned loop : work.candidates)
+    parts *= work.extents[loop];
+  return parts < workers;
+}
+
 /// Ways to cut work, best first.
 std::vector<Item> Scheduler::cuts(unsigned index) const {
   const Work &work = graph.works[index];
+  if (isForTeam(index))
+    return {{index}};
   std::vector<Item> items;
   if (work.addendLoop >= 0)
     return {{index, Item::Cut::Instances}};
@@ -416,7 +433,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
   std::fill(load.begin(), load.end(), 0);
   deferred.clear();
 
-  Phase phase{{}, 0, chunks};
+  Phase phase{.chunks = chunks};
   Boxes boxes;
   std::vector<unsigned> stack(ready.rbegin(), ready.rend());
   if (first) {
@@ -427,7 +444,8 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     const unsigned work = stack.back();
     stack.pop_back();
     if (graph.works[work].isExchange() ||
-        (!phase.items.empty() && early.isTooEarly(work))) {
+        (!phase.items.empty() &&
+         (phase.isForTeam || isForTeam(work) || early.isTooEarly(work)))) {
       deferred.push_back(work);
       continue;
     }
@@ -452,6 +470,7 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
     enter(*chosen, boxes);
     early.take(work);
     phase.items.push_back(*chosen);
+    phase.isForTeam = isForTeam(work);
     phase.cost += graph.works[work].cost;
     // Program order among what became ready; it goes next.
     std::vector<unsigned> next;
@@ -501,7 +520,7 @@ std::vector<Phase> Scheduler::run() {
       ready.push_back(w);
   while (!ready.empty()) {
     if (std::optional<unsigned> exchange = takeExchange(ready)) {
-      phases.push_back({{{*exchange}}, 0, chunks});
+      phases.push_back({.items = {{*exchange}}, .chunks = chunks});
       for (unsigned successor : graph.plan.successors[*exchange])
         if (--waiting[successor] == 0)
           ready.push_back(successor);
@@ -547,14 +566,20 @@ bool Scheduler::areChunks(std::span<Item> items) {
   });
 }
 
-Item Scheduler::cutAlone(unsigned work) {
+Phase Scheduler::phaseOf(unsigned work) {
+  Phase phase{.items = {{work}},
+              .cost = graph.works[work].cost,
+              .isForTeam = isForTeam(work),
+              .chunks = chunks};
   if (graph.works[work].isExchange())
-    return {work};
+    return phase;
   Boxes boxes;
   for (Item item : cuts(work))
-    if (fits(item, boxes))
-      return item;
-  return {work};
+    if (fits(item, boxes)) {
+      phase.items = {item};
+      break;
+    }
+  return phase;
 }
 } // namespace
 
@@ -567,11 +592,8 @@ Schedule cpu::scheduleInOrder(const StepGraph &graph, int64_t chunks,
                               int64_t workers,
                               std::span<const unsigned> order) {
   Schedule result;
-  for (unsigned work : order) {
-    Scheduler alone(graph, chunks, workers);
-    result.phases.push_back(
-        {{alone.cutAlone(work)}, graph.works[work].cost, chunks});
-  }
+  for (unsigned work : order)
+    result.phases.push_back(Scheduler(graph, chunks, workers).phaseOf(work));
   return result;
 }
 

@@ -41,7 +41,9 @@ struct Item {
 
 struct Phase {
   std::vector<Item> items;
-  double cost = 0;    ///< on one core, nanoseconds
+  double cost = 0; ///< on one core, nanoseconds
+  /// It is one call, which divides its own work among all workers.
+  bool isForTeam = false;
   int64_t chunks = 1; ///< that it is cut into
 };
 

@@ -8,6 +8,7 @@
 #include "CPUExecutable.h"
 #include "Parts.h"
 #include "Placement.h"
+#include "WorkersTeam.h"
 
 #include "meshloom/Core/ThreadLocal.h"
 #include "meshloom/Runtime/Backends/CPU/WorkerClocks.h"
@@ -84,6 +85,7 @@ struct ReadyPhase {
   std::vector<Call> calls = {};
   int64_t cuts = 1;    ///< chunks that it is cut into
   int64_t workers = 1; ///< that share it
+  bool isForTeam = false;
   /// Chunks that do anything.
   std::vector<int64_t> chunks = {};
 };
@@ -356,7 +358,7 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
   double serial = 0, parallel = 0;
   int64_t mostWorkers = 1;
   for (const Phase &phase : schedule.phases) {
-    ReadyPhase ready{.cuts = phase.chunks};
+    ReadyPhase ready{.cuts = phase.chunks, .isForTeam = phase.isForTeam};
     for (const Item &item : phase.items) {
       Result<Call> call = prepareCall(item, phase.chunks);
       if (!call)
@@ -373,8 +375,10 @@ Status SharedExecutable::prepare(const Schedule &schedule) {
     ready.workers =
         std::min(sharingWorkers(phase.cost, cpus.workers.count()),
                  std::max<int64_t>(1, int64_t(ready.chunks.size())));
-    (ready.workers == 1 ? serial : parallel) += phase.cost;
-    mostWorkers = std::max(mostWorkers, ready.workers);
+    const int64_t atWork =
+        ready.isForTeam ? cpus.workers.count() : ready.workers;
+    (atWork == 1 ? serial : parallel) += phase.cost;
+    mostWorkers = std::max(mostWorkers, atWork);
     phases.push_back(std::move(ready));
   }
   // One that mostly keeps a single core busy leaves the others to other
@@ -557,6 +561,8 @@ void SharedExecutable::runPhase(const ReadyPhase &phase, Run &run) {
   if (phase.workers == 1) {
     library::SingleThreaded guard;
     library::CallScope scope(number);
+    WorkersTeam team(cpus.workers, clocks);
+    library::TeamScope teamScope(phase.isForTeam ? &team : nullptr);
     auto runAll = [&] {
       for (int64_t chunk : phase.chunks)
         runChunk(phase, chunk, run);

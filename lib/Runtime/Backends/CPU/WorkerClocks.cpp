@@ -12,6 +12,10 @@ using namespace meshloom;
 WorkerClocks::WorkerClocks(std::function<int64_t()> now)
     : now(now ? std::move(now) : threadNanoseconds) {}
 
+/// Nanoseconds that this thread has spent in the parts of phases that workers
+/// share.
+static thread_local int64_t shared = 0;
+
 void WorkerClocks::share(int64_t workers,
                          const std::function<bool(int64_t worker)> &work) {
   // The worker that is free first takes the next piece.
@@ -19,7 +23,8 @@ void WorkerClocks::share(int64_t workers,
   std::priority_queue<Clock, std::vector<Clock>, std::greater<>> clocks;
   for (int64_t w = 0; w < workers; ++w)
     clocks.emplace(0, w);
-  Times shared{.phases = 1};
+  Times phase{.phases = 1};
+  const int64_t start = now();
   while (!clocks.empty()) {
     auto [time, worker] = clocks.top();
     clocks.pop();
@@ -28,17 +33,18 @@ void WorkerClocks::share(int64_t workers,
       continue;
     const int64_t duration = now() - begin;
     time += duration;
-    shared.busy += duration;
-    shared.total = std::max(shared.total, time);
+    phase.busy += duration;
+    phase.total = std::max(phase.total, time);
     clocks.emplace(time, worker);
   }
-  add(shared);
+  add(phase);
+  shared += now() - start;
 }
 
 void WorkerClocks::alone(const std::function<void()> &work) {
-  const int64_t begin = now();
+  const int64_t begin = now() - shared;
   work();
-  const int64_t duration = now() - begin;
+  const int64_t duration = now() - shared - begin;
   add({.total = duration, .alone = duration, .busy = duration});
 }
 

@@ -258,6 +258,8 @@ Result<Work> Builder::kernel(const KernelStep &step,
   if (Status ok = finishLoops(work, step.loops); !ok)
     return ok.error();
   findGrids(step, chunks, work);
+  work.usesTeam = library::propertiesOf(step.library).usesTeam &&
+                  work.addendLoop < 0 && work.instances.empty();
   double iterations = 1, bytes = 0, share = 1;
   for (size_t l = 0; l < step.loops.size(); ++l) {
     if (step.loops[l].held)

@@ -29,7 +29,8 @@ public:
   /// phase that worker `w` would take, and returns false if nothing is left for
   /// it.
   void share(int64_t workers, const std::function<bool(int64_t worker)> &work);
-  /// Runs what one worker does while the others wait.
+  /// Runs what one worker does while the others wait. Work that it shares with
+  /// them meanwhile is a phase of its own.
   void alone(const std::function<void()> &work);
 
   /// The times since the last call, of all threads that were at work.

@@ -54,6 +54,8 @@ struct Work {
   /// Where a cut along one loop would leave small matrices: better ones along
   /// two, best first.
   std::vector<Grid> grids = {};
+  /// One call of it divides its own work among workers that have no other.
+  bool usesTeam = false;
   /// How many chunks of it are still efficient (they read long rows of memory,
   /// and what each does anew is little); 0: any number is.
   int64_t mostChunks = 0;
