@@ -58,4 +58,24 @@ TEST(AddendsTest, ScattersIntoFewerPlacesAreCutAlongTheirUpdates) {
     EXPECT_EQ(graph->works[0].addendLoop, updates > places ? 1 : -1);
   }
 }
+
+// Counts of 64 kinds are computed in vectors of neighbours: parts of the 65536
+// terms are better than a few of the kinds.
+TEST(AddendsTest, FewNeighboursAreNotCut) {
+  for (int64_t kinds : {64, 512}) {
+    Mesh mesh = makeMesh({{"batch", 1}});
+    ProgramBuilder b(mesh);
+    const unsigned x = b.argument({1 << 16}, Layout::replicated(mesh, 1));
+    const unsigned y = b.buffer({kinds}, Layout::replicated(mesh, 1));
+    b.kernel("count", {{1 << 16, true}, {kinds}}, {{x, byLoops({0})}},
+             {{y, byLoops({1})}});
+    auto &count = std::get<KernelStep>(b.program.steps[0]);
+    count.flops = 3;
+    count.combine = {ReduceKind::Sum};
+    b.result(y);
+    auto graph = buildStepGraph(b.program, MOST_CHUNKS);
+    ASSERT_TRUE(graph) << graph.error().message();
+    EXPECT_EQ(graph->works[0].addendLoop, kinds == 64 ? 0 : -1);
+  }
+}
 } // namespace

@@ -48,8 +48,9 @@ bool isCut(const std::vector<Loop> &loops, const std::vector<unsigned> &axes,
 }
 
 /// The least iterations of parallel loop `loop` that make a good chunk: rows of
-/// matrices should not get short, nor products narrow. One product of a batch
-/// of products is enough.
+/// matrices should not get short, nor products narrow, nor what a kernel
+/// computes in vectors: neighbours of a vector that nothing reads elsewhere.
+/// One product of a batch of products is enough.
 int64_t goodChunk(const Step &step, unsigned loop) {
   auto alongRows = [loop](const Operand &operand) {
     return operand.dims.size() > 1 && operand.dims.back().dependsOn(loop);
@@ -58,11 +59,15 @@ int64_t goodChunk(const Step &step, unsigned loop) {
     return alongRows(dot->out)                 ? SHORT_ROW
            : sideOf(*dot, loop) == Side::Batch ? 1
                                                : 8;
+  bool areNeighbours = true;
   for (const auto &operands : {inputsOf(step), outputsOf(step)})
-    for (const Operand *operand : operands)
+    for (const Operand *operand : operands) {
       if (alongRows(*operand))
         return SHORT_ROW;
-  return 1;
+      areNeighbours &=
+          !operand->dependsOn(loop) || operand->dims.back().dependsOn(loop);
+    }
+  return areNeighbours ? SHORT_ROW : 1;
 }
 
 /// Whether two of a product's parallel loops make as many good chunks as are
