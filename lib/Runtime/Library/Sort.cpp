@@ -85,7 +85,7 @@ NumberRange rangeOfNumbers(int64_t count, const KeyAt &keyAt) {
 template <typename Number, typename NumberAt, typename ValueAt, typename Use>
 void sortByNumbers(int64_t count, const NumberAt &numberAt,
                    const ValueAt &valueAt, const Use &use) {
-  ReusedArray<DigitItem<Number>> items{size_t(count)}, scratch{size_t(count)};
+  ItemArray<DigitItem<Number>> items{size_t(count)}, scratch{size_t(count)};
   forEachPart(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       items[size_t(i)] = {Number(numberAt(i)), Number(valueAt(i))};
@@ -374,7 +374,7 @@ private:
     const unsigned width = byteWidth(keyed.type);
     const int64_t stride = keyed.strides[size_t(dim)] * width;
     const auto count = static_cast<size_t>(length);
-    ReusedArray<Key> lineKeys(count);
+    ItemArray<Key> lineKeys(count);
     std::vector<Item> items, scratch;
     std::vector<char> line;
     forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
@@ -469,8 +469,8 @@ private:
 
   void bySeveralKeys(const LibraryArguments &arguments) const {
     const auto count = static_cast<size_t>(length);
-    ReusedArray<uint64_t> numbers(count * keys.size());
-    ReusedArray<int64_t> places(count), scratch(count);
+    ItemArray<uint64_t> numbers(count * keys.size());
+    ItemArray<int64_t> places(count), scratch(count);
     std::vector<char> line;
     forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
       computeKeys(arguments, offsets, numbers.span());
@@ -524,7 +524,7 @@ private:
 
   void byFunction(const LibraryArguments &arguments) const {
     const auto count = static_cast<size_t>(length);
-    ReusedArray<int64_t> places(count), scratch(count);
+    ItemArray<int64_t> places(count), scratch(count);
     std::vector<char> line;
     forEachLine(lines(arguments), [&](const std::vector<int64_t> &offsets) {
       std::iota(places.span().begin(), places.span().end(), int64_t(0));

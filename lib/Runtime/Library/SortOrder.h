@@ -4,12 +4,14 @@
 // depend on how many there are.
 #pragma once
 
-#include "ThreadScratch.h"
+#include "LargeMemory.h"
 
 #include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -17,22 +19,33 @@
 
 namespace meshloom::library {
 
-/// Elements without values, in memory that the thread keeps for its next calls.
-template <typename Element> class ReusedArray {
+/// Elements without values. Memory that malloc does not keep is in huge pages:
+/// its first touch takes longer than to write it.
+template <typename Element> class ItemArray {
   static_assert(std::is_trivially_copyable_v<Element>);
 
 public:
-  explicit ReusedArray(size_t count)
-      : elements(static_cast<Element *>(takeMemory(count * sizeof(Element))),
+  explicit ItemArray(size_t count)
+      : elements(static_cast<Element *>(allocate(count * sizeof(Element))),
                  count) {}
-  ~ReusedArray() { returnMemory(elements.data(), elements.size_bytes()); }
-  ReusedArray(const ReusedArray &) = delete;
-  ReusedArray &operator=(const ReusedArray &) = delete;
+  ~ItemArray() { std::free(elements.data()); }
+  ItemArray(const ItemArray &) = delete;
+  ItemArray &operator=(const ItemArray &) = delete;
 
   std::span<Element> span() { return elements; }
   Element &operator[](size_t i) { return elements[i]; }
 
 private:
+  static void *allocate(size_t bytes) {
+    constexpr size_t keptByMalloc = size_t(32) << 20;
+    if (bytes >= keptByMalloc)
+      return allocateMemory(bytes);
+    void *memory = std::malloc(std::max<size_t>(bytes, 1));
+    if (!memory)
+      throw std::bad_alloc();
+    return memory;
+  }
+
   const std::span<Element> elements;
 };
 

@@ -138,6 +138,12 @@ func.func @keys(%s: tensor<8x6xi32, #lines>, %t: tensor<8x6xi16, #lines>) -> (te
 #short = #spmd.shard<[1024, 128], #rows>
 #long = #spmd.shard<[512], #row>
 #few = #spmd.shard<[256], #partial>
+#matrix = #dtensor.layout<#mesh, [*, *]>
+#vector = #dtensor.layout<#mesh, [*]>
+#lines = #spmd.shard<[4, 20000], #matrix>
+#square = #spmd.shard<[100, 100], #matrix>
+#found = #spmd.shard<[4], #vector>
+#places = #spmd.shard<[100], #vector>
 
 // A reduction of many numbers needs no code; one of short rows is a kernel, and
 // so is one that a kernel computes from something else.
@@ -160,11 +166,11 @@ func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, 
 // CHECK: spmd.library_call "find_extreme" loops [4, reduce 20000]{{.*}}options = {kind = "max"}
 // CHECK: spmd.library_call "find_extreme" loops [4, reduce 20000]{{.*}}options = {kind = "min"}
 // CHECK: spmd.kernel loops [100, reduce 100]
-func.func @searches(%x: tensor<4x20000xf32>, %y: tensor<4x20000xi32>, %z: tensor<100x100xf32>) -> (tensor<4xi32>, tensor<4xi64>, tensor<100xi32>) {
-  %0 = dtensor.argmax %x dim 1 : (tensor<4x20000xf32>) -> tensor<4xi32>
-  %1 = dtensor.argmin %y dim 1 : (tensor<4x20000xi32>) -> tensor<4xi64>
-  %2 = dtensor.argmax %z dim 1 : (tensor<100x100xf32>) -> tensor<100xi32>
-  return %0, %1, %2 : tensor<4xi32>, tensor<4xi64>, tensor<100xi32>
+func.func @searches(%x: tensor<4x20000xf32, #lines>, %y: tensor<4x20000xi32, #lines>, %z: tensor<100x100xf32, #square>) -> (tensor<4xi32, #found>, tensor<4xi64, #found>, tensor<100xi32, #places>) {
+  %0 = dtensor.argmax %x dim 1 : (tensor<4x20000xf32, #lines>) -> tensor<4xi32, #found>
+  %1 = dtensor.argmin %y dim 1 : (tensor<4x20000xi32, #lines>) -> tensor<4xi64, #found>
+  %2 = dtensor.argmax %z dim 1 : (tensor<100x100xf32, #square>) -> tensor<100xi32, #places>
+  return %0, %1, %2 : tensor<4xi32, #found>, tensor<4xi64, #found>, tensor<100xi32, #places>
 }
 
 // A copy of many elements, run by run, needs no code either: a concatenate has
