@@ -171,7 +171,9 @@ std::vector<CollectiveInfo> ConcreteFunction::collectives() const {
 }
 
 std::vector<CollectiveInfo>
-ConcreteFunction::collectives(std::string_view machine, bool refine) const {
+ConcreteFunction::collectives(std::string_view machine, bool refine,
+                              std::source_location where) const {
+  const UserLine line(where);
   Running running;
   std::vector<CollectiveInfo> infos;
   for (auto &[module, options] : askedOf(get())) {
@@ -185,7 +187,8 @@ ConcreteFunction::collectives(std::string_view machine, bool refine) const {
 }
 
 Prediction predict(const ConcreteFunction &function,
-                   const MachineModel &machine) {
+                   const MachineModel &machine, std::source_location where) {
+  const UserLine line(where);
   Running running;
   onlyProgram(function.get(), "predict");
   auto [module, options] = askedOf(function.get()).front();
@@ -196,9 +199,10 @@ Prediction predict(const ConcreteFunction &function,
                "predict");
 }
 
-Prediction predict(const ConcreteFunction &function,
-                   const std::string &machine) {
-  return predict(function, check(loadMachineModel(machine), "predict"));
+Prediction predict(const ConcreteFunction &function, const std::string &machine,
+                   std::source_location where) {
+  const UserLine line(where);
+  return predict(function, check(loadMachineModel(machine), "predict"), where);
 }
 
 static void writeExplanation(std::vector<Asked> programs,
@@ -221,14 +225,17 @@ static void writeExplanation(std::vector<Asked> programs,
 }
 
 void write_explanation(const ConcreteFunction &function,
-                       const std::filesystem::path &path) {
+                       const std::filesystem::path &path,
+                       std::source_location where) {
+  const UserLine line(where);
   Running running;
   writeExplanation(askedOf(function.get()), function.name(), path, nullptr);
 }
 
 void write_explanation(const ConcreteFunction &function,
                        const std::filesystem::path &path,
-                       const std::string &machine) {
+                       const std::string &machine, std::source_location where) {
+  const UserLine line(where);
   Running running;
   const MachineModel model =
       check(loadMachineModel(machine), "write_explanation");
@@ -255,7 +262,9 @@ static mlir::OwningOpRef<ModuleOp> withoutMesh(ModuleOp module) {
 }
 
 LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
-                       const AutoLayoutOptions &options) {
+                       const AutoLayoutOptions &options,
+                       std::source_location where) {
+  const UserLine line(where);
   Running running;
   checkMemory("auto_layout", options.memory);
   const Mesh used = onlyProgram(function.get(), "auto_layout").signature().mesh;
@@ -286,7 +295,9 @@ LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
 }
 
 LayoutAdvice suggest(const ConcreteFunction &function,
-                     const std::string &machine, int64_t memory) {
+                     const std::string &machine, int64_t memory,
+                     std::source_location where) {
+  const UserLine line(where);
   Running running;
   checkMemory("suggest", memory);
   onlyProgram(function.get(), "suggest");
@@ -318,7 +329,9 @@ FunctionStatistics ConcreteFunction::statistics() const {
   return statisticsOf(*get().program);
 }
 
-void ConcreteFunction::save(const std::filesystem::path &path) const {
+void ConcreteFunction::save(const std::filesystem::path &path,
+                            std::source_location where) const {
+  const UserLine line(where);
   check(writeFile(path.string(), serialize()), "save");
 }
 

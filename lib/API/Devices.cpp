@@ -250,10 +250,12 @@ DefaultMeshScope device(const DeviceSpec &device, std::source_location where) {
 // TPUs
 //===----------------------------------------------------------------------===//
 
-TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library)
+TPUClusterResolver::TPUClusterResolver(std::string tpu, std::string library,
+                                       std::source_location where)
     : name(tpu.empty() ? "local" : std::move(tpu)) {
   constexpr std::string_view op = "TPUClusterResolver";
-  const TPUWorkersResolver workers(name);
+  const UserLine line(where);
+  const TPUWorkersResolver workers(name, gcloudTPU, processEnvironment, where);
   if (!workers.cluster_spec().empty()) {
     const std::vector<std::string> machines =
         workers.cluster_spec().job_tasks("worker");
@@ -286,13 +288,17 @@ int64_t TPUClusterResolver::num_accelerators() const {
                             &PlatformDevice::isHere);
 }
 
-void connect_to_cluster(const TPUClusterResolver &resolver) {
+void connect_to_cluster(const TPUClusterResolver &resolver,
+                        std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "connect_to_cluster";
   Platforms::get().add(std::string(tpuType),
                        check(platform(platformName(resolver)), op), op);
 }
 
-TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
+TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver,
+                                  std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "initialize_tpu_system";
   if (const std::string used = firstUsedDevice(); !used.empty())
     fail(op, fmt::format("must come before anything uses devices, but {} is in "
@@ -318,8 +324,8 @@ TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver) {
   return topologyOf(check(found->devices(), op));
 }
 
-TPUTopology initialize_tpu_system() {
-  return initialize_tpu_system(TPUClusterResolver());
+TPUTopology initialize_tpu_system(std::source_location where) {
+  return initialize_tpu_system(TPUClusterResolver("local", "", where), where);
 }
 
 } // namespace meshloom

@@ -148,21 +148,25 @@ Tensor copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
   });
 }
 
-Layout fetch_layout(const Tensor &tensor) {
-  return arrayOf(tensor, "fetch_layout").layout();
+Layout fetch_layout(const Tensor &tensor, std::source_location where) {
+  return atLine(where,
+                [&] { return arrayOf(tensor, "fetch_layout").layout(); });
 }
 
-void check_layout(const Tensor &tensor, const Layout &layout) {
-  Layout actual = arrayOf(tensor, "check_layout").layout();
-  if (actual != layout)
-    fail("check_layout",
-         fmt::format("expected layout {} on {}, got {} on {}",
-                     layout.spec_string(), meshText(layout.mesh()),
-                     actual.spec_string(), meshText(actual.mesh())));
+void check_layout(const Tensor &tensor, const Layout &layout,
+                  std::source_location where) {
+  atLine(where, [&] {
+    const Layout actual = arrayOf(tensor, "check_layout").layout();
+    if (actual != layout)
+      fail("check_layout",
+           fmt::format("expected layout {} on {}, got {} on {}",
+                       layout.spec_string(), meshText(layout.mesh()),
+                       actual.spec_string(), meshText(actual.mesh())));
+  });
 }
 
-bool is_dtensor(const Tensor &tensor) {
-  const TensorNode &node = nodeOf(tensor, "is_dtensor");
+bool is_dtensor(const Tensor &tensor, std::source_location where) {
+  const TensorNode &node = nodeOf(tensor, "is_dtensor", &where);
   return !node.trace && !node.host;
 }
 

@@ -266,6 +266,8 @@ std::shared_ptr<TracedFunction> find(FunctionState &state, CallInput &input,
 
 CallOutput callFunction(FunctionState &state, CallInput input,
                         const TraceBody &body) {
+  // A call has no line: its parameters are those of the body.
+  const UserLine line(state.where);
   return runWhole([&]() -> CallOutput {
     const Running running;
     std::lock_guard lock(state.mutex);
@@ -279,6 +281,7 @@ CallOutput callFunction(FunctionState &state, CallInput input,
 
 ConcreteFunction concreteFunction(FunctionState &state, CallInput input,
                                   const TraceBody &body) {
+  const UserLine line(state.where);
   Running running;
   std::lock_guard lock(state.mutex);
   InitScope outside;
@@ -309,8 +312,10 @@ void appendVariableKey(const DVariable &variable, std::string &key) {
 }
 
 std::vector<Tensor> callWithLayout(const TraceBody &body, const Layout &layout,
-                                   std::shared_ptr<const void> &skeleton) {
+                                   std::shared_ptr<const void> &skeleton,
+                                   const std::source_location &where) {
   constexpr std::string_view name = "call_with_layout";
+  const UserLine line(where);
   if (isTracing()) {
     TraceOutput out = body({});
     for (Tensor &tensor : out.tensors) {

@@ -12,7 +12,8 @@ Tensor get_mask(const Tensor &x) {
   return Tensor::internalFrom(nodeOf(x, "get_mask").mask);
 }
 
-void set_mask(const Tensor &x, const Tensor &mask) {
+void set_mask(const Tensor &x, const Tensor &mask, std::source_location where) {
+  const UserLine line(where);
   TensorNode &node = nodeOf(x, "set_mask");
   if (mask.defined() && (mask.dtype() != DType::I1 || mask.rank() > x.rank() ||
                          !std::equal(mask.shape().begin(), mask.shape().end(),

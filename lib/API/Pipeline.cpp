@@ -384,7 +384,8 @@ Pipeline::Pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
 }
 
 Pipeline pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
-                  PipelineSchedule schedule) {
+                  PipelineSchedule schedule, std::source_location where) {
+  const UserLine line(where);
   return Pipeline(std::move(stages), microbatches, schedule);
 }
 
@@ -446,15 +447,18 @@ Pipeline::stage_times(const Tensor &x, const Tensor &labels, const Loss &loss,
 PipelinePrediction predict_pipeline(const std::vector<PipelineStageTime> &times,
                                     int64_t microbatches,
                                     PipelineSchedule schedule,
-                                    int64_t stages_per_set) {
+                                    int64_t stages_per_set,
+                                    std::source_location where) {
+  const UserLine line(where);
   return check(predictPipeline({int64_t(times.size()), microbatches, schedule,
                                 stages_per_set},
                                times),
                "predict_pipeline");
 }
 
-std::vector<size_t> cut_stages(const std::vector<int64_t> &times,
-                               size_t stages) {
+std::vector<size_t> cut_stages(const std::vector<int64_t> &times, size_t stages,
+                               std::source_location where) {
+  const UserLine line(where);
   return check(cutStages(times, stages), "cut_stages");
 }
 

@@ -336,12 +336,14 @@ std::ostream &operator<<(std::ostream &out, const Tensor &tensor) {
   return out << to_string(tensor);
 }
 
-std::string visualize(const Tensor &tensor) {
+std::string visualize(const Tensor &tensor, std::source_location where) {
   const CallName name("visualize");
-  return visualize(tensor.layout(), tensor.shape());
+  return visualize(tensor.layout(where), tensor.shape(where), where);
 }
 
-std::string visualize(const Layout &layout, const Shape &global) {
+std::string visualize(const Layout &layout, const Shape &global,
+                      std::source_location where) {
+  const UserLine line(where);
   if (layout.rank() != global.size())
     fail("visualize",
          fmt::format("expected a shape of rank {} for layout {}, "

@@ -37,7 +37,8 @@ static Environment overlaid(const InitializeOptions &options) {
   };
 }
 
-void initialize(const InitializeOptions &options) {
+void initialize(const InitializeOptions &options, std::source_location where) {
+  const UserLine line(where);
   joinGroup(check(processGroup(overlaid(options)), "initialize"), options);
 }
 
@@ -97,7 +98,8 @@ int64_t num_global_devices(std::string_view type) {
 }
 
 Mesh create_distributed_mesh(std::vector<MeshAxis> axes, DeviceList devices,
-                             std::string name) {
+                             std::string name, std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "create_distributed_mesh";
   const std::vector<DeviceSpec> &local_devices = devices.devices();
   const Processes &joined = processes(op);
@@ -133,8 +135,9 @@ Mesh create_distributed_mesh(std::vector<MeshAxis> axes, DeviceList devices,
   return create_mesh(std::move(axes), virtual_cpus(count), std::move(name));
 }
 
-void barrier(const Mesh &mesh, const std::string &name,
-             double timeout_seconds) {
+void barrier(const Mesh &mesh, const std::string &name, double timeout_seconds,
+             std::source_location where) {
+  const UserLine line(where);
   constexpr std::string_view op = "barrier";
   if (!mesh.defined())
     fail(op, "expected a mesh, got an empty one: make it with create_mesh");

@@ -38,8 +38,10 @@ public:
 } // namespace detail
 using namespace detail;
 
-ProfileScope::ProfileScope(std::filesystem::path trace)
+ProfileScope::ProfileScope(std::filesystem::path trace,
+                           std::source_location where)
     : state(std::make_unique<ProfileState>()) {
+  const UserLine line(where);
   state->trace = std::move(trace);
   // Before the work whose profile would be lost.
   if (!state->trace.empty())
@@ -61,7 +63,8 @@ ProfileScope::~ProfileScope() {
   }
 }
 
-void ProfileScope::stop() {
+void ProfileScope::stop(std::source_location where) {
+  const UserLine line(where);
   state->stop();
 }
 
@@ -75,7 +78,9 @@ std::string ProfileScope::table(size_t count) {
   return costTable(state->stop(), count);
 }
 
-void ProfileScope::write(const std::filesystem::path &trace) {
+void ProfileScope::write(const std::filesystem::path &trace,
+                         std::source_location where) {
+  const UserLine line(where);
   state->asked = true;
   state->stop();
   state->write(trace);

@@ -90,7 +90,9 @@ FunctionStatistics SavedFunction::statistics() const {
 }
 
 std::vector<Tensor>
-SavedFunction::operator()(const std::vector<Tensor> &arguments) const {
+SavedFunction::operator()(const std::vector<Tensor> &arguments,
+                          std::source_location where) const {
+  const UserLine line(where);
   const std::vector<ArrayType> &types = state->program->argumentTypes();
   const std::string &op = state->name;
   if (arguments.size() != types.size())

@@ -17,7 +17,9 @@ CheckNumericsScope::~CheckNumericsScope() {
   threadState().checksNumerics = before;
 }
 
-void set_machine_model(MachineModel machine, bool refine) {
+void set_machine_model(MachineModel machine, bool refine,
+                       std::source_location where) {
+  const UserLine line(where);
   check(machine.verify(), "set_machine_model");
   changeSettings([&](Settings &settings) {
     settings.machine = std::make_shared<MachineModel>(std::move(machine));
@@ -25,7 +27,9 @@ void set_machine_model(MachineModel machine, bool refine) {
   });
 }
 
-void set_machine_model(std::string_view preset, bool refine) {
+void set_machine_model(std::string_view preset, bool refine,
+                       std::source_location where) {
+  const UserLine line(where);
   set_machine_model(check(MachineModel::preset(preset), "set_machine_model"),
                     refine);
 }

@@ -26,13 +26,13 @@ void ClusterResolver::set_task(TaskId task) {
   index = task.index;
 }
 
-std::string
-ClusterResolver::master(const std::optional<TaskId> &asked,
-                        const std::optional<std::string> &layer) const {
+std::string ClusterResolver::master(const std::optional<TaskId> &asked,
+                                    const std::optional<std::string> &layer,
+                                    std::source_location where) const {
   std::string address = sessionMaster;
   const std::optional<TaskId> meant = asked ? asked : task();
   if ((asked || address.empty()) && meant && !spec.empty())
-    address = spec.task_address(meant->type, meant->index);
+    address = spec.task_address(meant->type, meant->index, where);
   const std::string &prefix = layer ? *layer : rpcLayer;
   if (address.empty() || prefix.empty() ||
       address.find("://") != std::string::npos)
@@ -62,7 +62,8 @@ bool isDense(const std::map<int64_t, std::string> &numbered) {
 } // namespace
 
 UnionClusterResolver::UnionClusterResolver(
-    std::span<const ClusterResolver *const> resolvers) {
+    std::span<const ClusterResolver *const> resolvers,
+    std::source_location where) try {
   if (resolvers.empty())
     Error("[UnionClusterResolver] expected at least one resolver").raise();
   const ClusterResolver &first = *resolvers.front();
@@ -100,6 +101,8 @@ UnionClusterResolver::UnionClusterResolver(
     }
   }
   spec = ClusterSpec::numbered(std::move(joined));
+} catch (const Error &error) {
+  error.atLine(where).raise();
 }
 
 } // namespace meshloom

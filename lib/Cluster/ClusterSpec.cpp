@@ -10,7 +10,7 @@
 
 namespace meshloom {
 
-std::string str(const TaskId &task) {
+std::string str(const TaskId &task, std::source_location where) {
   return fmt::format("/job:{}/task:{}", task.type, task.index);
 }
 
@@ -24,12 +24,13 @@ ClusterSpec::ClusterSpec(
 }
 
 ClusterSpec ClusterSpec::numbered(
-    std::map<std::string, std::map<int64_t, std::string>> jobs) {
+    std::map<std::string, std::map<int64_t, std::string>> jobs, Where where) {
   for (const auto &[job, tasks] : jobs)
     if (!tasks.empty() && tasks.begin()->first < 0)
       Error(fmt::format("[ClusterSpec] expected task numbers from 0, got "
                         "{} in job \"{}\"",
                         tasks.begin()->first, job))
+          .atLine(where)
           .raise();
   ClusterSpec spec;
   spec.tasks = std::move(jobs);
@@ -52,8 +53,8 @@ bool ClusterSpec::has_job(std::string_view job) const {
   return tasks.contains(std::string(job));
 }
 
-const std::map<int64_t, std::string> &
-ClusterSpec::job(std::string_view name) const {
+const std::map<int64_t, std::string> &ClusterSpec::job(std::string_view name,
+                                                       Where where) const {
   const auto found = tasks.find(std::string(name));
   if (found == tasks.end())
     Error(fmt::format("[ClusterSpec] there is no job \"{}\": the cluster "
@@ -63,39 +64,43 @@ ClusterSpec::job(std::string_view name) const {
                           ? "none"
                           : fmt::format("\"{}\"", fmt::join(jobs(), "\", \""))),
           ErrorCode::NOT_FOUND)
+        .atLine(where)
         .raise();
   return found->second;
 }
 
-int64_t ClusterSpec::num_tasks(std::string_view name) const {
-  return int64_t(job(name).size());
+int64_t ClusterSpec::num_tasks(std::string_view name, Where where) const {
+  return int64_t(job(name, where).size());
 }
 
-std::vector<int64_t> ClusterSpec::task_indices(std::string_view name) const {
+std::vector<int64_t> ClusterSpec::task_indices(std::string_view name,
+                                               Where where) const {
   std::vector<int64_t> indices;
-  indices.reserve(job(name).size());
-  for (const auto &[index, address] : job(name))
+  indices.reserve(job(name, where).size());
+  for (const auto &[index, address] : job(name, where))
     indices.push_back(index);
   return indices;
 }
 
 const std::string &ClusterSpec::task_address(std::string_view name,
-                                             int64_t index) const {
-  const std::map<int64_t, std::string> &numbered = job(name);
+                                             int64_t index, Where where) const {
+  const std::map<int64_t, std::string> &numbered = job(name, where);
   const auto found = numbered.find(index);
   if (found == numbered.end())
     Error(fmt::format("[ClusterSpec] job \"{}\" has no task {}: it has "
                       "tasks {}",
                       name, index, fmt::join(task_indices(name), ", ")),
           ErrorCode::NOT_FOUND)
+        .atLine(where)
         .raise();
   return found->second;
 }
 
-std::vector<std::string> ClusterSpec::job_tasks(std::string_view name) const {
+std::vector<std::string> ClusterSpec::job_tasks(std::string_view name,
+                                                Where where) const {
   std::vector<std::string> addresses;
-  addresses.reserve(job(name).size());
-  for (const auto &[index, address] : job(name))
+  addresses.reserve(job(name, where).size());
+  for (const auto &[index, address] : job(name, where))
     addresses.push_back(address);
   return addresses;
 }
@@ -125,10 +130,11 @@ Status checkRole(const std::string &job) {
 
 /// For functions that throw.
 void expectValid(std::string_view op, const ClusterSpec &spec,
-                 const TaskId &task) {
+                 const TaskId &task, std::source_location where) {
   if (Status status = validate(spec, task); !status)
     status.error()
         .withMessage(fmt::format("[{}] {}", op, status.error().message()))
+        .atLine(where)
         .raise();
 }
 
@@ -169,22 +175,26 @@ Status validate(const ClusterSpec &spec, const std::optional<TaskId> &task) {
   return Success();
 }
 
-bool is_chief(const ClusterSpec &spec, const TaskId &task) {
-  expectValid("is_chief", spec, task);
+bool is_chief(const ClusterSpec &spec, const TaskId &task,
+              std::source_location where) {
+  expectValid("is_chief", spec, task, where);
   if (spec.empty() || task.type == "chief" || task.type == "evaluator")
     return true;
   return !spec.has_job("chief") && task == TaskId{"worker", 0};
 }
 
-TaskId chief_of(const ClusterSpec &spec) {
+TaskId chief_of(const ClusterSpec &spec, std::source_location where) {
   for (const char *job : {"chief", "worker"})
     if (spec.has_job(job) && spec.num_tasks(job) > 0)
       return {job, 0};
-  Error("[chief_of] the cluster has neither a chief nor a worker").raise();
+  Error("[chief_of] the cluster has neither a chief nor a worker")
+      .atLine(where)
+      .raise();
 }
 
-int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task) {
-  expectValid("id_in_cluster", spec, task);
+int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task,
+                      std::source_location where) {
+  expectValid("id_in_cluster", spec, task, where);
   if (task.type == "chief" || spec.empty())
     return 0;
   if (task.type == "worker")
@@ -192,16 +202,19 @@ int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task) {
   Error(fmt::format("[id_in_cluster] {} does not compute: only chief and "
                     "workers are numbered",
                     str(task)))
+      .atLine(where)
       .raise();
 }
 
-int64_t worker_count(const ClusterSpec &spec, const TaskId &task) {
-  expectValid("worker_count", spec, task);
+int64_t worker_count(const ClusterSpec &spec, const TaskId &task,
+                     std::source_location where) {
+  expectValid("worker_count", spec, task, where);
   if (task.type == "evaluator" || spec.empty())
     return 1;
   if (task.type == "ps")
     Error("[worker_count] a ps does not compute: ask as a chief, worker "
           "or evaluator")
+        .atLine(where)
         .raise();
   return (spec.has_job("chief") ? spec.num_tasks("chief") : 0) +
          (spec.has_job("worker") ? spec.num_tasks("worker") : 0);

@@ -38,7 +38,8 @@ std::vector<KubernetesPod> kubectlPods(const std::string &selector) {
 }
 
 KubernetesClusterResolver::KubernetesClusterResolver(
-    const KubernetesOptions &options, const KubernetesPodList &list) {
+    const KubernetesOptions &options, const KubernetesPodList &list,
+    std::source_location where) try {
   if (options.tf_server_port < 1 || options.tf_server_port > 65535)
     throwKubernetesError(fmt::format("expected a port in 1..65535, got {}",
                                      options.tf_server_port));
@@ -65,6 +66,8 @@ KubernetesClusterResolver::KubernetesClusterResolver(
     }
   spec = ClusterSpec(jobs);
   rpcLayer = options.rpc_layer;
+} catch (const Error &error) {
+  error.atLine(where).raise();
 }
 
 } // namespace meshloom

@@ -202,7 +202,8 @@ std::vector<Host> readHosts(const Environment &environment) {
 } // namespace
 
 SlurmClusterResolver::SlurmClusterResolver(SlurmOptions options,
-                                           const Environment &environment) {
+                                           const Environment &environment,
+                                           std::source_location where) try {
   const int64_t rank = numberVariable(environment, "SLURM_PROCID", "0");
   const int64_t total =
       numberVariable(environment, "SLURM_STEP_NUM_TASKS", "8");
@@ -271,6 +272,8 @@ SlurmClusterResolver::SlurmClusterResolver(SlurmOptions options,
     if (options.auto_set_gpu)
       setenv("CUDA_VISIBLE_DEVICES", visible[size_t(rank)].c_str(), 1);
   }
+} catch (const Error &error) {
+  error.atLine(where).raise();
 }
 
 } // namespace meshloom

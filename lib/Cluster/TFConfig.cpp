@@ -90,7 +90,8 @@ std::optional<std::string> readText(const Json &object, const char *name) {
 } // namespace
 
 TFConfigClusterResolver::TFConfigClusterResolver(
-    TFConfigOptions options, const Environment &environment) {
+    TFConfigOptions options, const Environment &environment,
+    std::source_location where) try {
   const std::string text = environment("TF_CONFIG").value_or("");
   Json config = Json::object();
   if (text.find_first_not_of(" \t\n\r") != std::string::npos) {
@@ -144,6 +145,8 @@ TFConfigClusterResolver::TFConfigClusterResolver(
         fmt::format("\"task\" has no {}", type ? "\"index\"" : "\"type\""));
   if (Status status = validate(spec, task()); !status)
     throwTFConfigError(status.error().message());
+} catch (const Error &error) {
+  error.atLine(where).raise();
 }
 
 } // namespace meshloom

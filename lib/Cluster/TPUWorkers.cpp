@@ -93,7 +93,8 @@ TPUWorkers gcloudTPU(const std::string &name) {
 
 TPUWorkersResolver::TPUWorkersResolver(const std::string &tpu,
                                        const TPULookup &lookup,
-                                       const Environment &environment) {
+                                       const Environment &environment,
+                                       std::source_location where) try {
   constexpr std::string_view scheme = "grpc://";
   TPUWorkers workers;
   if (tpu.empty() || tpu == "local") {
@@ -129,6 +130,8 @@ TPUWorkersResolver::TPUWorkersResolver(const std::string &tpu,
     spec = ClusterSpec({{"worker", workers.endpoints}});
     rpcLayer = "grpc";
   }
+} catch (const Error &error) {
+  error.atLine(where).raise();
 }
 
 } // namespace meshloom

@@ -159,44 +159,41 @@ Result<Layout> Layout::get(Mesh mesh, DimAxes dims,
 
 Layout::Layout(std::vector<DimSpec> specs, Mesh mesh,
                std::vector<std::pair<std::string, ReduceKind>> partial,
-               std::source_location where) {
-  Result<Layout> result =
-      get(std::move(specs), std::move(mesh), std::move(partial));
-  if (!result)
-    result.error()
-        .atPlace(fmt::format("{}:{}", where.file_name(), where.line()))
-        .raise();
-  *this = *std::move(result);
-}
+               Where where)
+    : Layout(get(std::move(specs), std::move(mesh), std::move(partial))
+                 .value_or_throw(where)) {}
 
 /// The axes of as many dims that are cut over no axis.
-static Layout::DimAxes wholeDims(unsigned rank) {
+static Layout::DimAxes wholeDims(unsigned rank, Layout::Where where) {
   if (int(rank) < 0) // an int of a caller
     layoutError(fmt::format("expected a rank of at least 0, got {}", int(rank)))
+        .atLine(where)
         .raise();
   return Layout::DimAxes(rank);
 }
 
-Layout Layout::replicated(const Mesh &mesh, unsigned rank) {
-  return get(mesh, wholeDims(rank)).value_or_throw();
+Layout Layout::replicated(const Mesh &mesh, unsigned rank, Where where) {
+  return get(mesh, wholeDims(rank, where)).value_or_throw(where);
 }
 
 Layout Layout::batch_sharded(const Mesh &mesh, std::string_view axis,
-                             unsigned rank, unsigned dim) {
+                             unsigned rank, unsigned dim, Where where) {
   if (dim >= rank)
     layoutError(
         fmt::format(
             "there is no dim {} to shard over '{}' in a layout of rank {}",
             int(dim), axis, rank))
+        .atLine(where)
         .raise();
-  DimAxes dims = wholeDims(rank);
-  dims[dim] = findAxes(mesh, axis, fmt::format("dim {}", dim)).value_or_throw();
-  return get(mesh, std::move(dims)).value_or_throw();
+  DimAxes dims = wholeDims(rank, where);
+  dims[dim] =
+      findAxes(mesh, axis, fmt::format("dim {}", dim)).value_or_throw(where);
+  return get(mesh, std::move(dims)).value_or_throw(where);
 }
 
 Layout Layout::inner_sharded(const Mesh &mesh, std::string_view axis,
-                             unsigned rank) {
-  return batch_sharded(mesh, axis, rank, rank ? rank - 1 : 0);
+                             unsigned rank, Where where) {
+  return batch_sharded(mesh, axis, rank, rank ? rank - 1 : 0, where);
 }
 
 const Layout::Impl &Layout::contents() const {
@@ -207,25 +204,30 @@ const Layout::Impl &Layout::contents() const {
   return *impl;
 }
 
-static void requireDim(const Layout &layout, unsigned dim) {
+static void requireDim(const Layout &layout, unsigned dim,
+                       Layout::Where where) {
   if (dim >= layout.rank())
     layoutError(fmt::format("there is no dim {} in layout {} of rank {}",
                             int(dim), layout.spec_string(), layout.rank()))
+        .atLine(where)
         .raise();
 }
 
-static void requireRank(const Layout &layout, const Shape &global) {
+static void requireRank(const Layout &layout, const Shape &global,
+                        Layout::Where where) {
   if (global.size() != layout.rank())
     layoutError(fmt::format("layout {} is for tensors of rank {}, but the "
                             "global shape [{}] has "
                             "rank {}; give one spec per dim",
                             layout.spec_string(), layout.rank(),
                             fmt::join(global, ", "), global.size()))
+        .atLine(where)
         .raise();
   if (std::ranges::any_of(global, [](int64_t extent) { return extent < 0; }))
     layoutError(
         fmt::format("expected extents of at least 0, got the global shape [{}]",
                     fmt::join(global, ", ")))
+        .atLine(where)
         .raise();
 }
 
@@ -233,18 +235,19 @@ const Mesh &Layout::mesh() const {
   return contents().mesh;
 }
 
-Layout Layout::placed_on(const DeviceAssignment &assignment) const {
-  Mesh placed = mesh().placed_on(assignment);
+Layout Layout::placed_on(const DeviceAssignment &assignment,
+                         Where where) const {
+  Mesh placed = mesh().placed_on(assignment, where);
   if (placed == mesh())
     return *this;
   return get(std::move(placed), contents().dims, contents().partial)
-      .value_or_throw();
+      .value_or_throw(where);
 }
 unsigned Layout::rank() const {
   return unsigned(contents().dims.size());
 }
-std::span<const unsigned> Layout::axes(unsigned dim) const {
-  requireDim(*this, dim);
+std::span<const unsigned> Layout::axes(unsigned dim, Where where) const {
+  requireDim(*this, dim, where);
   return contents().dims[dim];
 }
 const Layout::DimAxes &Layout::dim_axes() const {
@@ -279,8 +282,8 @@ std::vector<DimSpec> Layout::sharding_specs() const {
   return specs;
 }
 
-int64_t Layout::num_shards(unsigned dim) const {
-  requireDim(*this, dim);
+int64_t Layout::num_shards(unsigned dim, Where where) const {
+  requireDim(*this, dim, where);
   int64_t shards = 1;
   for (unsigned axis : contents().dims[dim])
     shards *= mesh().axis_size(axis);
@@ -295,31 +298,33 @@ bool Layout::uses_axis(unsigned axis) const {
                      [&](const Partial &p) { return p.axis == axis; });
 }
 
-Layout Layout::remove(std::vector<unsigned> dims) const {
+Layout Layout::remove(std::vector<unsigned> dims, Where where) const {
   DimAxes remaining;
   for (unsigned dim : dims)
-    requireDim(*this, dim);
+    requireDim(*this, dim, where);
   for (unsigned d = 0; d < rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
       remaining.push_back(contents().dims[d]);
-  return get(mesh(), std::move(remaining), contents().partial).value_or_throw();
+  return get(mesh(), std::move(remaining), contents().partial)
+      .value_or_throw(where);
 }
 
-Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes) const {
-  requireDim(*this, dim);
+Layout Layout::with_dim(unsigned dim, std::vector<unsigned> axes,
+                        Where where) const {
+  requireDim(*this, dim, where);
   DimAxes dims = contents().dims;
   dims[dim] = std::move(axes);
-  return get(mesh(), std::move(dims), contents().partial).value_or_throw();
+  return get(mesh(), std::move(dims), contents().partial).value_or_throw(where);
 }
 
-Layout Layout::with_partial(std::vector<Partial> partial) const {
+Layout Layout::with_partial(std::vector<Partial> partial, Where where) const {
   if (partial.empty() && contents().partial.empty())
     return *this;
-  return get(mesh(), contents().dims, std::move(partial)).value_or_throw();
+  return get(mesh(), contents().dims, std::move(partial)).value_or_throw(where);
 }
 
-Shape Layout::local_shape(const Shape &global) const {
-  requireRank(*this, global);
+Shape Layout::local_shape(const Shape &global, Where where) const {
+  requireRank(*this, global, where);
   Shape local = global;
   for (unsigned d = 0; d < rank(); ++d)
     for (unsigned axis : contents().dims[d]) {
@@ -329,12 +334,12 @@ Shape Layout::local_shape(const Shape &global) const {
   return local;
 }
 
-Box Layout::shard(const Shape &global, int64_t device) const {
-  requireRank(*this, global);
+Box Layout::shard(const Shape &global, int64_t device, Where where) const {
+  requireRank(*this, global, where);
   Box box = Box::whole(global);
   if (contents().replicated)
     return box;
-  std::vector<int64_t> coords = mesh().coords(device);
+  std::vector<int64_t> coords = mesh().coords(device, where);
   for (unsigned d = 0; d < rank(); ++d)
     for (unsigned axis : contents().dims[d])
       takeBlock(box.offset[d], box.extent[d], mesh().axis_size(axis),
@@ -354,8 +359,8 @@ std::vector<std::vector<int64_t>> Layout::offset_to_shard() const {
   return shards;
 }
 
-bool Layout::is_even(const Shape &global) const {
-  requireRank(*this, global);
+bool Layout::is_even(const Shape &global, Where where) const {
+  requireRank(*this, global, where);
   for (unsigned d = 0; d < rank(); ++d)
     if (global[d] % num_shards(d) != 0)
       return false;

@@ -359,16 +359,18 @@ static bool isConsistent(const DeviceAssignment &assignment) {
          (allDevices.empty() || allDevices.size() == ids.size());
 }
 
-Mesh Mesh::placed_on(const DeviceAssignment &assignment) const {
+Mesh Mesh::placed_on(const DeviceAssignment &assignment, Where where) const {
   if (assignment == contents().assignment)
     return *this;
   if (assignment.size() != size())
     meshError(fmt::format("a mesh with axes {} takes {} devices, got {}",
                           spec_string(), size(), assignment.size()))
+        .atLine(where)
         .raise();
   if (!isConsistent(assignment))
     meshError("expected ids that count up by one, local ids among them, "
               "and one name for each, got an assignment that is not so")
+        .atLine(where)
         .raise();
   return Mesh(
       Impl::intern(std::make_shared<Impl>(contents().axes, assignment)));
@@ -411,21 +413,23 @@ bool Mesh::contains_axis(std::string_view axis) const {
   return axis_index(axis).has_value();
 }
 
-int64_t Mesh::axis_size(unsigned axis) const {
+int64_t Mesh::axis_size(unsigned axis, Where where) const {
   if (axis >= rank())
     meshError(fmt::format("there is no axis number {} in mesh {}, which "
                           "has {}",
                           axis, spec_string(), rank()))
+        .atLine(where)
         .raise();
   return contents().axes[axis].size;
 }
 
-int64_t Mesh::axis_size(std::string_view axis) const {
+int64_t Mesh::axis_size(std::string_view axis, Where where) const {
   if (auto index = axis_index(axis))
     return contents().axes[*index].size;
   meshError(fmt::format("there is no axis '{}' in mesh {}; its axes are "
                         "{}",
                         axis, spec_string(), fmt::join(axis_names(), ", ")))
+      .atLine(where)
       .raise();
 }
 
@@ -436,10 +440,11 @@ std::vector<std::string> Mesh::axis_names() const {
   return names;
 }
 
-std::vector<int64_t> Mesh::coords(int64_t device) const {
+std::vector<int64_t> Mesh::coords(int64_t device, Where where) const {
   if (device < 0)
     meshError(fmt::format("expected a device of mesh {}, got {}", spec_string(),
                           device))
+        .atLine(where)
         .raise();
   std::vector<int64_t> result(rank());
   for (unsigned i = 0; i < rank(); ++i)
@@ -447,7 +452,7 @@ std::vector<int64_t> Mesh::coords(int64_t device) const {
   return result;
 }
 
-int64_t Mesh::device_at(std::span<const int64_t> coords) const {
+int64_t Mesh::device_at(std::span<const int64_t> coords, Where where) const {
   bool fits = coords.size() == rank();
   for (unsigned i = 0; fits && i < rank(); ++i)
     fits = coords[i] >= 0 && coords[i] < contents().axes[i].size;
@@ -455,6 +460,7 @@ int64_t Mesh::device_at(std::span<const int64_t> coords) const {
     meshError(fmt::format("expected a coordinate on each axis of mesh "
                           "{}, got [{}]",
                           spec_string(), fmt::join(coords, ", ")))
+        .atLine(where)
         .raise();
   int64_t device = 0;
   for (unsigned i = 0; i < rank(); ++i)

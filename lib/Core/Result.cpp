@@ -81,6 +81,25 @@ ErrorCode errorCodeOfSystem(int number) {
   }
 }
 
+bool isLibraryFile(std::string_view file) {
+  // This file is lib/Core/Result.cpp: the sources are below what is before its
+  // folder.
+  static constexpr std::string_view here =
+      std::source_location::current().file_name();
+  static constexpr size_t end = here.rfind("Core/");
+  // A line in a header of this library is not a line of the user's either.
+  return (end != std::string_view::npos &&
+          file.starts_with(here.substr(0, end))) ||
+         file.find("include/meshloom/") != std::string_view::npos;
+}
+
+Error Error::atLine(const std::source_location &line) const {
+  if (!userPlace.empty() || line.line() == 0 || isLibraryFile(line.file_name()))
+    return *this;
+  return atPlace(std::string(line.file_name()) + ":" +
+                 std::to_string(line.line()));
+}
+
 Error Error::of(const std::exception &exception) {
   if (const auto *error = dynamic_cast<const Error *>(&exception))
     return *error;

@@ -63,13 +63,14 @@ void logReduction(std::string_view method) {
 
 } // namespace
 
-ReduceOp::ReduceOp(std::string_view name) : kind(SUM) {
+ReduceOp::ReduceOp(std::string_view name, std::source_location where)
+    : kind(SUM) {
   const std::string upperName = upper(name);
   if (upperName == "MEAN")
     kind = MEAN;
   else if (upperName != "SUM")
     fail("ReduceOp",
-         fmt::format("expected \"SUM\" or \"MEAN\", got \"{}\"", name));
+         fmt::format("expected \"SUM\" or \"MEAN\", got \"{}\"", name), &where);
 }
 
 std::vector<Tensor>

@@ -147,13 +147,18 @@ OneDeviceStrategy::OneDeviceStrategy(const DeviceSpec &device, Where where)
                     chosen({device}, "OneDeviceStrategy"));
       })) {}
 
-TPUStrategy::TPUStrategy()
-    : Strategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs())) {}
+TPUStrategy::TPUStrategy(Where where)
+    : Strategy(detail::atLine(where, [] {
+        return make("TPUStrategy", StrategyKind::TPU, connectedTPUs());
+      })) {}
 
-TPUStrategy TPUStrategy::ofResolver(const TPUClusterResolver &resolver) {
-  connect_to_cluster(resolver);
-  return TPUStrategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs(),
-                          nullptr, resolver));
+TPUStrategy TPUStrategy::ofResolver(const TPUClusterResolver &resolver,
+                                    Where where) {
+  connect_to_cluster(resolver, where);
+  return detail::atLine(where, [&] {
+    return TPUStrategy(make("TPUStrategy", StrategyKind::TPU, connectedTPUs(),
+                            nullptr, resolver));
+  });
 }
 
 TPUStrategy::TPUStrategy(const DeviceList &devices, Where where)

@@ -73,9 +73,10 @@ std::shared_ptr<const StrategyState> enterable(const Strategy &strategy) {
 }
 } // namespace
 
-StrategyScope::StrategyScope(const Strategy &strategy)
+StrategyScope::StrategyScope(const Strategy &strategy,
+                             std::source_location where)
     // A scope inside a replica is the replica's.
-    : frame(enterable(strategy),
+    : frame(atLine(where, [&] { return enterable(strategy); }),
             !frames().empty() && frames().back().inReplica) {
   const std::shared_ptr<const StrategyState> &state = strategy.internal();
   if (frames().size() > 1)

@@ -27,11 +27,13 @@ constexpr std::string_view unnamed = "dataset of process ";
 
 } // namespace
 
-WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open)
+WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open,
+                                     const std::source_location &where)
     : name(std::move(name)), isForEver(true) {
   if (this->name.empty() || this->name.starts_with(unnamed))
     Error(
         fmt::format("[register_dataset] expected a name, got '{}'", this->name))
+        .atLine(where)
         .raise();
   Registry &datasets = registry();
   std::lock_guard lock(datasets.mutex);
@@ -39,6 +41,7 @@ WorkerDatasetName::WorkerDatasetName(std::string name, OpenDataset open)
     Error(fmt::format("[register_dataset] there is a dataset '{}' "
                       "already: give this one another name",
                       this->name))
+        .atLine(where)
         .raise();
 }
 

@@ -35,19 +35,6 @@ std::string_view callNameOr(std::string_view function) {
   return threadState().callName.value_or(function);
 }
 
-/// Returns whether the file is one of this library.
-static bool isLibraryFile(std::string_view file) {
-  // This file is lib/Engine/Errors.cpp: the sources are below what is before
-  // its folder.
-  static constexpr std::string_view here =
-      std::source_location::current().file_name();
-  static constexpr size_t end = here.rfind("Engine/");
-  // A line in a header of this library is not a line of the user's either.
-  return (end != std::string_view::npos &&
-          file.starts_with(here.substr(0, end))) ||
-         file.find("include/meshloom/") != std::string_view::npos;
-}
-
 /// Returns whether the line is in the sources of this library.
 static bool isInLibrary(const std::source_location &where) {
   // Calls come mostly from the file that the last one came from.

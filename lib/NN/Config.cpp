@@ -2,6 +2,8 @@
 // Config, see Config.h: read and written by nlohmann's JSON.
 #include "meshloom/NN/Config.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "meshloom/Support/Json.h"
 
 namespace meshloom::nn {
@@ -107,11 +109,15 @@ const Config *Config::find(std::string_view key) const {
       return &entry;
   return nullptr;
 }
-const Config &Config::at(std::string_view key) const {
-  if (const Config *entry = find(key))
-    return *entry;
-  Error("[Config] expected an entry '" + std::string(key) + "' in " + to_json())
-      .raise();
+const Config &Config::at(std::string_view key,
+                         std::source_location where) const {
+  return meshloom::detail::atLine(where, [&]() -> const Config & {
+    if (const Config *entry = find(key))
+      return *entry;
+    Error("[Config] expected an entry '" + std::string(key) + "' in " +
+          to_json())
+        .raise();
+  });
 }
 Config &Config::operator[](std::string_view key) {
   if (is_null())
@@ -124,12 +130,14 @@ Config &Config::operator[](std::string_view key) {
 std::string Config::to_json(int indent) const {
   return toJson(*this).dump(indent);
 }
-Config Config::parse(std::string_view json) {
-  const Result<Json> parsed = parseJson<Json>(json);
-  if (!parsed)
-    Error("[Config] cannot read a configuration: " + parsed.error().message())
-        .raise();
-  return fromJson(*parsed);
+Config Config::parse(std::string_view json, std::source_location where) {
+  return meshloom::detail::atLine(where, [&] {
+    const Result<Json> parsed = parseJson<Json>(json);
+    if (!parsed)
+      Error("[Config] cannot read a configuration: " + parsed.error().message())
+          .raise();
+    return fromJson(*parsed);
+  });
 }
 
 } // namespace meshloom::nn

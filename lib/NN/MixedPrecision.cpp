@@ -39,8 +39,9 @@ Policy &globalPolicy() {
 
 } // namespace
 
-Policy::Policy(const std::string &name) {
-  auto [spelled, types] = policies().find(name);
+Policy::Policy(const std::string &name, std::source_location where) {
+  auto [spelled, types] =
+      meshloom::detail::atLine(where, [&] { return policies().find(name); });
   title = spelled;
   compute = types.compute;
   variable = types.variable;

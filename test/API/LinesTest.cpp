@@ -2,6 +2,8 @@
 // Errors of functions that are no ops name the user's line, as ops' do.
 #include "Testing.h"
 
+#include "meshloom/Data/Digits.h"
+#include "meshloom/Data/Files.h"
 #include "meshloom/Data/Mnist.h"
 #include "meshloom/Data/Npz.h"
 #include "meshloom/Data/Safetensors.h"
@@ -63,6 +65,101 @@ TEST(LinesTest, MeshesAndLayouts) {
   EXPECT_LINE((void)unpack(Tensor()));
   EXPECT_LINE((void)relayout(x, Layout()));
   EXPECT_LINE((void)copy_to_mesh(x, Mesh()));
+  EXPECT_LINE((void)fetch_layout(Tensor()));
+  EXPECT_LINE(check_layout(x, Layout::replicated(mesh, 2)));
+  EXPECT_LINE((void)is_dtensor(Tensor()));
+  EXPECT_LINE((void)visualize(Tensor()));
+  EXPECT_LINE((void)visualize(Layout::replicated(mesh, 2), {3}));
+}
+
+TEST(LinesTest, MethodsOfMeshesAndLayouts) {
+  const Mesh mesh = mesh2x4();
+  const Layout layout({"x", UNSHARDED}, mesh);
+  EXPECT_LINE((void)mesh.axis_size("q"));
+  EXPECT_LINE((void)mesh.axis_size(2));
+  EXPECT_LINE((void)mesh.coords(-1));
+  EXPECT_LINE((void)mesh.device_at(std::vector<int64_t>{2, 0}));
+  EXPECT_LINE((void)mesh.placed_on(DeviceAssignment::standard(3)));
+  EXPECT_LINE((void)Mesh::from_string("|x=").value_or_throw());
+  EXPECT_LINE((void)Layout::replicated(mesh, unsigned(-1)));
+  EXPECT_LINE((void)Layout::batch_sharded(mesh, "q", 2));
+  EXPECT_LINE((void)Layout::batch_sharded(mesh, "x", 2, 2));
+  EXPECT_LINE((void)Layout::inner_sharded(mesh, "x", 0));
+  EXPECT_LINE((void)layout.axes(2));
+  EXPECT_LINE((void)layout.num_shards(2));
+  EXPECT_LINE((void)layout.remove({2}));
+  EXPECT_LINE((void)layout.with_dim(1, {0}));
+  EXPECT_LINE((void)layout.with_partial({{0, ReduceKind::Sum}}));
+  EXPECT_LINE((void)layout.local_shape({3}));
+  EXPECT_LINE((void)layout.shard({3, -1}, 0));
+  EXPECT_LINE((void)layout.is_even({3}));
+  EXPECT_LINE((void)layout.placed_on(DeviceAssignment::standard(3)));
+}
+
+TEST(LinesTest, Clusters) {
+  const ClusterSpec cluster({{"ps", {"a:1"}}});
+  EXPECT_LINE((void)ClusterSpec::numbered({{"ps", {{-1, "a:1"}}}}));
+  EXPECT_LINE((void)cluster.num_tasks("worker"));
+  EXPECT_LINE((void)cluster.task_indices("worker"));
+  EXPECT_LINE((void)cluster.task_address("ps", 1));
+  EXPECT_LINE((void)cluster.job_tasks("worker"));
+  EXPECT_LINE((void)is_chief(cluster, {"worker", 0}));
+  EXPECT_LINE((void)chief_of(cluster));
+  EXPECT_LINE((void)id_in_cluster(cluster, {"ps", 0}));
+  EXPECT_LINE((void)worker_count(cluster, {"ps", 0}));
+  const Environment wrong = [](const char *) { return "{"; };
+  EXPECT_LINE(TFConfigClusterResolver({}, wrong));
+  EXPECT_LINE(SlurmClusterResolver({}, wrong));
+  EXPECT_LINE(KubernetesClusterResolver({.tf_server_port = 0}));
+  EXPECT_LINE(TPUWorkersResolver("a:port"));
+  EXPECT_LINE(UnionClusterResolver({}));
+  EXPECT_LINE((void)SimpleClusterResolver(cluster).master(TaskId{"ps", 1}));
+}
+
+TEST(LinesTest, CompiledFunctions) {
+  const auto double_of = function([](const Tensor &x) { return x * 2; });
+  const uint32_t line = __LINE__ - 1;
+  expectLine([&] { double_of(Tensor()); }, line); // a call has no line
+  ConcreteFunction compiled = double_of.get_concrete_function(ones({4}));
+  EXPECT_LINE((void)compiled.collectives("rng"));
+  EXPECT_LINE(compiled.save("/none/f.mlprog"));
+  EXPECT_LINE(write_explanation(compiled, "/none/page.html"));
+  EXPECT_LINE(write_explanation(compiled, "/none/page.html", "rng"));
+  EXPECT_LINE((void)predict(compiled, "rng"));
+  EXPECT_LINE((void)suggest(compiled, "rng"));
+  EXPECT_LINE((void)auto_layout(compiled, mesh2x4(), {.machine = "rng"}));
+  EXPECT_LINE(set_machine_model("rng"));
+  EXPECT_LINE((void)profile("/none/profile.json"));
+  EXPECT_LINE((void)pipeline({}, 2));
+  EXPECT_LINE((void)cut_stages({1, 2}, 3));
+  EXPECT_LINE(set_mask(ones({2}), ones({2})));
+  const Layout layout = Layout::replicated(mesh2x4(), 2);
+  EXPECT_LINE((void)call_with_layout([] { return ones({2}); }, layout));
+}
+
+TEST(LinesTest, Strategies) {
+  const MirroredStrategy strategy(virtual_cpus(2)), other(virtual_cpus(3));
+  const auto rows = data::range(4);
+  EXPECT_LINE((void)strategy.experimental_distribute_dataset(rows));
+  EXPECT_LINE(register_dataset("", [](int64_t) { return data::range(4); }));
+  EXPECT_LINE(TPUClusterResolver("a:port"));
+  EXPECT_LINE(TPUStrategy());
+  const auto scope = strategy.scope();
+  EXPECT_LINE((void)other.scope());
+}
+
+TEST(LinesTest, NullTexts) {
+  const char *none = nullptr;
+  const Mesh mesh = mesh2x4();
+  EXPECT_LINE(Layout({"x", none}, mesh));
+  EXPECT_LINE(AxisNames({"x", none}));
+  EXPECT_LINE(DeviceSpec{none});
+  EXPECT_LINE(Padding{none});
+  EXPECT_LINE(ReduceOp{none});
+  EXPECT_LINE(ReduceOp{"SUMM"});
+  EXPECT_LINE(mixed_precision::Policy{none});
+  EXPECT_LINE(nn::Config{none});
+  EXPECT_LINE(data::FileNames{none});
 }
 
 TEST(LinesTest, Devices) {
@@ -144,6 +241,13 @@ TEST(LinesTest, Files) {
   EXPECT_LINE(checkpoint.wait());
   EXPECT_LINE(Checkpoint({{"", DVariable(x)}}));
   EXPECT_LINE(CheckpointManager(checkpoint, "/none", {.max_to_keep = -1}));
+  EXPECT_LINE(data::TensorFolder("/none/folder"));
+  EXPECT_LINE(data::write_tensor_folder("", {}));
+  EXPECT_LINE(data::remove_tensor_folder("/none/folder"));
+  EXPECT_LINE(data::assign_by_name({DVariable(x, {.name = "x"})}, {}));
+  EXPECT_LINE(data::write_digits("/proc/none", 1, 1, 0));
+  EXPECT_LINE((void)nn::Config::parse("{"));
+  EXPECT_LINE((void)nn::Config::parse("{}").at("units"));
 }
 
 TEST(LinesTest, Models) {
@@ -161,6 +265,14 @@ TEST(LinesTest, Models) {
   EXPECT_LINE((void)model.get_layer(3));
   EXPECT_LINE(callbacks::ModelCheckpoint(""));
   EXPECT_LINE(callbacks::BackupAndRestore(""));
+  const std::function<double(int64_t)> none;
+  EXPECT_LINE(callbacks::LearningRateScheduler{none});
+  EXPECT_LINE(set_layouts(model, LayoutPatterns{{"none", Layout()}}));
+  EXPECT_LINE((void)Logs().at("loss"));
+  EXPECT_LINE(mixed_precision::set_global_policy("mixed_float61"));
+  const SymbolicTensor first = Input({3}), second = Input({4});
+  EXPECT_LINE(Model(first, layers::Dense(2)(second)));
+  EXPECT_LINE(Model(layers::Dense(2)));
 }
 
 /// Makes two weights of one name.

@@ -100,8 +100,9 @@ public:
   /// propagation gives them: of data parallel training, gradients are summed by
   /// all_reduce, where refinement may find what sends less. Compiles again for
   /// it. Throws meshloom::Error if there is no such preset.
-  std::vector<CollectiveInfo> collectives(std::string_view machine,
-                                          bool refine = true) const;
+  std::vector<CollectiveInfo> collectives(
+      std::string_view machine, bool refine = true,
+      std::source_location where = std::source_location::current()) const;
   /// Collectives, predicted costs and rejected alternatives, as text. Compiles
   /// again for it.
   std::string explain() const;
@@ -122,7 +123,8 @@ public:
   /// (.mlprog); values of variables are not part of it. Compiles again for it.
   /// Throws meshloom::Error if the file cannot be written, or if the function
   /// is on several sets of devices.
-  void save(const std::filesystem::path &path) const;
+  void save(const std::filesystem::path &path,
+            std::source_location where = std::source_location::current()) const;
   /// The bytes that `save` writes.
   std::string serialize() const;
   /// Seconds that tracing the body took.
@@ -134,17 +136,22 @@ private:
   friend std::vector<detail::CapturedValue>
   detail::capturedValues(const ConcreteFunction &function);
   friend Prediction predict(const ConcreteFunction &function,
-                            const MachineModel &machine);
-  friend void write_explanation(const ConcreteFunction &function,
-                                const std::filesystem::path &path);
+                            const MachineModel &machine,
+                            std::source_location where);
   friend void write_explanation(const ConcreteFunction &function,
                                 const std::filesystem::path &path,
-                                const std::string &machine);
+                                std::source_location where);
+  friend void write_explanation(const ConcreteFunction &function,
+                                const std::filesystem::path &path,
+                                const std::string &machine,
+                                std::source_location where);
   friend LayoutPlan auto_layout(const ConcreteFunction &function,
                                 const Mesh &mesh,
-                                const AutoLayoutOptions &options);
+                                const AutoLayoutOptions &options,
+                                std::source_location where);
   friend LayoutAdvice suggest(const ConcreteFunction &function,
-                              const std::string &machine, int64_t memory);
+                              const std::string &machine, int64_t memory,
+                              std::source_location where);
   const detail::TracedFunction &get() const;
   std::shared_ptr<detail::TracedFunction> traced;
 };
@@ -156,10 +163,14 @@ std::ostream &operator<<(std::ostream &, const std::vector<CollectiveInfo> &);
 /// threads. Default: the "shared-memory" preset. With refine = false layouts
 /// are as propagation gives them. Throws meshloom::Error if a rate or time of
 /// the model is not valid.
-void set_machine_model(MachineModel machine, bool refine = true);
+void set_machine_model(
+    MachineModel machine, bool refine = true,
+    std::source_location where = std::source_location::current());
 /// The preset of that name: "shared-memory", "ring", "ring-latency",
 /// "tpu:v5e:2x4". Throws meshloom::Error if there is none.
-void set_machine_model(std::string_view preset, bool refine = true);
+void set_machine_model(
+    std::string_view preset, bool refine = true,
+    std::source_location where = std::source_location::current());
 /// The machine model of functions that are traced now; see set_machine_model.
 MachineModel get_machine_model();
 

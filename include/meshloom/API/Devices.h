@@ -102,8 +102,9 @@ public:
   /// Throws meshloom::Error if `tpu` is the name or address of TPUs elsewhere,
   /// if TPU_WORKER_HOSTNAMES and TPU_WORKER_ID are malformed, if there is no
   /// libtpu: the error says what was looked for and where.
-  explicit TPUClusterResolver(std::string tpu = "local",
-                              std::string library = "");
+  explicit TPUClusterResolver(
+      std::string tpu = "local", std::string library = "",
+      std::source_location where = std::source_location::current());
   /// The name, as it was given.
   const std::string &tpu() const { return name; }
   /// The path of the libtpu.so that was found.
@@ -135,14 +136,19 @@ struct TPUTopology {
 /// Loads libtpu, so that the type "TPU" is known; devices are not touched.
 /// Throws meshloom::Error if it cannot be loaded, or TPUs of another library
 /// are connected.
-void connect_to_cluster(const TPUClusterResolver &resolver);
+void connect_to_cluster(
+    const TPUClusterResolver &resolver,
+    std::source_location where = std::source_location::current());
 
 /// Takes hold of the TPUs: a process has them until it ends. Comes first in a
 /// program: calling it again before any device is used gives the same.
 /// Throws meshloom::Error if there is no TPU, if a device has been used
 /// already: then nothing is changed or lost.
-TPUTopology initialize_tpu_system(const TPUClusterResolver &resolver);
+TPUTopology initialize_tpu_system(
+    const TPUClusterResolver &resolver,
+    std::source_location where = std::source_location::current());
 /// The same of the TPUs in this machine.
-TPUTopology initialize_tpu_system();
+TPUTopology initialize_tpu_system(
+    std::source_location where = std::source_location::current());
 
 } // namespace meshloom

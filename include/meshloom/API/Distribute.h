@@ -63,17 +63,22 @@ copy_to_mesh(const Tensor &tensor, const Mesh &mesh,
              std::source_location where = std::source_location::current());
 
 /// The layout of a value on devices.
-Layout fetch_layout(const Tensor &tensor);
+Layout
+fetch_layout(const Tensor &tensor,
+             std::source_location where = std::source_location::current());
 /// Throws meshloom::Error if the tensor's layout is not `layout`.
-void check_layout(const Tensor &tensor, const Layout &layout);
+void check_layout(const Tensor &tensor, const Layout &layout,
+                  std::source_location where = std::source_location::current());
 /// Returns whether the tensor is laid out over a mesh (not a plain host
 /// tensor).
-bool is_dtensor(const Tensor &tensor);
+bool is_dtensor(const Tensor &tensor,
+                std::source_location where = std::source_location::current());
 
 namespace detail {
 [[nodiscard]] std::vector<Tensor>
 callWithLayout(const TraceBody &body, const Layout &layout,
-               std::shared_ptr<const void> &skeleton);
+               std::shared_ptr<const void> &skeleton,
+               const std::source_location &where);
 } // namespace detail
 
 /// Returns the result of `fn()` (a tensor, or a structure of tensors), laid out
@@ -82,7 +87,9 @@ callWithLayout(const TraceBody &body, const Layout &layout,
 /// seeds, are compiled once. Without a layout a plain call. Throws
 /// meshloom::Error if a rank differs.
 template <typename F>
-auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
+auto call_with_layout(
+    F &&fn, const std::optional<Layout> &layout,
+    std::source_location where = std::source_location::current()) {
   constexpr bool takesNothing = std::is_invocable_v<F &>;
   static_assert(takesNothing, "the function of call_with_layout takes no "
                               "arguments: it captures what it uses");
@@ -98,7 +105,7 @@ auto call_with_layout(F &&fn, const std::optional<Layout> &layout) {
           out.skeleton = std::move(result);
           return out;
         },
-        *layout, skeleton);
+        *layout, skeleton, where);
     return detail::rebuild(*static_cast<const R *>(skeleton.get()), outputs);
   }
 }

@@ -13,13 +13,15 @@ namespace meshloom {
 /// if the path has a different end, or if the file cannot be written.
 ///
 ///     write_explanation(step.get_concrete_function(x, y), "step.html");
-void write_explanation(const ConcreteFunction &function,
-                       const std::filesystem::path &path);
+void write_explanation(
+    const ConcreteFunction &function, const std::filesystem::path &path,
+    std::source_location where = std::source_location::current());
 /// The same for another machine: a preset ("gpu:h100", "tpu:v5e:2x4", "ring")
 /// or the machine of a JSON file. Throws meshloom::Error if there is no such
 /// machine, or if it cannot have the devices of the function's mesh.
-void write_explanation(const ConcreteFunction &function,
-                       const std::filesystem::path &path,
-                       const std::string &machine);
+void write_explanation(
+    const ConcreteFunction &function, const std::filesystem::path &path,
+    const std::string &machine,
+    std::source_location where = std::source_location::current());
 
 } // namespace meshloom

@@ -14,6 +14,7 @@ Tensor get_mask(const Tensor &x);
 /// of ops on x have no mask, and neither have those of a compiled function. Do
 /// not call it while other threads use x. Throws meshloom::Error if the mask is
 /// not i1 of x's first dims.
-void set_mask(const Tensor &x, const Tensor &mask);
+void set_mask(const Tensor &x, const Tensor &mask,
+              std::source_location where = std::source_location::current());
 
 } // namespace meshloom

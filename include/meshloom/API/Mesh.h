@@ -30,7 +30,8 @@ struct DeviceSpec {
   DeviceSpec(const char *name,
              std::source_location where = std::source_location::current())
       : DeviceSpec(from_string(
-            textOrThrow(name, "a device's name, as \"CPU:0\""), where)) {}
+            textOrThrow(name, "a device's name, as \"CPU:0\"", where), where)) {
+  }
   /// A device has a name.
   DeviceSpec(std::nullptr_t) = delete;
 

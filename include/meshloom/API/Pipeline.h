@@ -86,9 +86,10 @@ private:
 /// 1, if a stage has neither a function nor devices, or if the schedule is
 /// INTERLEAVED, and stage i is not on the set of devices i mod n, n being the
 /// number of sets, or n does not divide the numbers of stages and microbatches.
-Pipeline pipeline(
-    std::vector<PipelineStage> stages, int64_t microbatches,
-    PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD);
+Pipeline
+pipeline(std::vector<PipelineStage> stages, int64_t microbatches,
+         PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD,
+         std::source_location where = std::source_location::current());
 
 /// Predicts a step of a pipeline from the times of its stages, in picoseconds,
 /// as `predict` gives them for a machine: its time, how long devices wait, and
@@ -98,13 +99,15 @@ Pipeline pipeline(
 PipelinePrediction predict_pipeline(
     const std::vector<PipelineStageTime> &times, int64_t microbatches,
     PipelineSchedule schedule = PipelineSchedule::ONE_FORWARD_ONE_BACKWARD,
-    int64_t stages_per_set = 1);
+    int64_t stages_per_set = 1,
+    std::source_location where = std::source_location::current());
 
 /// Cuts layers, whose times are `times`, into `stages` stages of consecutive
 /// layers, so that the slowest stage takes the least time. Returns the number
 /// of the first layer of each stage. Throws meshloom::Error if there are fewer
 /// layers than stages, no stage, or a time below 0.
-std::vector<size_t> cut_stages(const std::vector<int64_t> &times,
-                               size_t stages);
+std::vector<size_t>
+cut_stages(const std::vector<int64_t> &times, size_t stages,
+           std::source_location where = std::source_location::current());
 
 } // namespace meshloom

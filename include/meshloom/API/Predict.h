@@ -16,8 +16,9 @@ struct MachineModel;
 /// the layouts that are best there, and runs nothing. Throws meshloom::Error if
 /// the machine cannot have the devices of the function's mesh, or if the
 /// function is on several sets of devices.
-Prediction predict(const ConcreteFunction &function,
-                   const MachineModel &machine);
+Prediction
+predict(const ConcreteFunction &function, const MachineModel &machine,
+        std::source_location where = std::source_location::current());
 /// The same on a preset ("gpu:h100", "tpu:v5e:2x4", "ring") or the machine of a
 /// JSON file; see docs/MachineModels.md. Throws meshloom::Error if there is no
 /// such machine.
@@ -25,8 +26,9 @@ Prediction predict(const ConcreteFunction &function,
 ///     Prediction plan = predict(step.get_concrete_function(x, y), "gpu:h100");
 ///     std::cout << plan.memory.peakBytes << " bytes, " << plan.time << "
 ///     ps\n";
-Prediction predict(const ConcreteFunction &function,
-                   const std::string &machine);
+Prediction
+predict(const ConcreteFunction &function, const std::string &machine,
+        std::source_location where = std::source_location::current());
 
 /// The options of `auto_layout`.
 struct AutoLayoutOptions {
@@ -62,8 +64,10 @@ struct LayoutPlan {
 ///     LayoutPlan plan = auto_layout(step.get_concrete_function(x, y), mesh,
 ///                                   {.machine = "gpu:h100",
 ///                                    .memory = 80'000'000'000});
-LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
-                       const AutoLayoutOptions &options = {});
+LayoutPlan
+auto_layout(const ConcreteFunction &function, const Mesh &mesh,
+            const AutoLayoutOptions &options = {},
+            std::source_location where = std::source_location::current());
 
 /// The layouts of the arguments and variables of `function` and its costs on
 /// another machine, with those of each change of one layout:
@@ -77,7 +81,9 @@ LayoutPlan auto_layout(const ConcreteFunction &function, const Mesh &mesh,
 ///
 ///     for (auto &[goal, change] : suggest(step, "gpu:h100").suggestions())
 ///       std::cout << name(goal) << ": " << change.costs.time << " ps\n";
-LayoutAdvice suggest(const ConcreteFunction &function,
-                     const std::string &machine, int64_t memory = 0);
+LayoutAdvice
+suggest(const ConcreteFunction &function, const std::string &machine,
+        int64_t memory = 0,
+        std::source_location where = std::source_location::current());
 
 } // namespace meshloom

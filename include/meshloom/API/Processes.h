@@ -64,7 +64,8 @@ struct InitializeOptions {
 /// has joined already, if the environment is malformed (the message shows a
 /// right one), if processes are missing after the timeout (naming them), if one
 /// is of another program or version.
-void initialize(const InitializeOptions &options = {});
+void initialize(const InitializeOptions &options = {},
+                std::source_location where = std::source_location::current());
 /// The same, as a resolver says: TFConfigClusterResolver, ...
 void initialize(const ClusterResolver &resolver,
                 const InitializeOptions &options = {});
@@ -99,9 +100,10 @@ int64_t num_global_devices(std::string_view type = "");
 /// InitializeOptions::devices_per_process. In one process this is create_mesh.
 /// Throws meshloom::Error if the sizes do not divide over the processes, and as
 /// create_mesh does.
-Mesh create_distributed_mesh(std::vector<MeshAxis> axes,
-                             DeviceList local_devices = {},
-                             std::string name = "");
+Mesh create_distributed_mesh(
+    std::vector<MeshAxis> axes, DeviceList local_devices = {},
+    std::string name = "",
+    std::source_location where = std::source_location::current());
 
 /// A mesh over devices of one process, which all processes make, so that values
 /// can be moved to it from the devices of other processes (a stage of a
@@ -122,7 +124,8 @@ Mesh create_submesh(
 /// day), and if a process is lost meanwhile. Nothing where all of the mesh is
 /// in this process.
 void barrier(const Mesh &mesh, const std::string &name = "barrier",
-             double timeout_seconds = 86400);
+             double timeout_seconds = 86400,
+             std::source_location where = std::source_location::current());
 
 namespace detail {
 /// Returns whether processes run parts of the mesh.

@@ -35,7 +35,9 @@ public:
   /// Begins. The first one of a process measures the machine's peak, for some
   /// 0.1 s. Throws meshloom::Error if `trace` cannot be written, or another
   /// scope lives.
-  explicit ProfileScope(std::filesystem::path trace = {});
+  explicit ProfileScope(
+      std::filesystem::path trace = {},
+      std::source_location where = std::source_location::current());
   /// Calls stop(); prints errors.
   ~ProfileScope();
   ProfileScope(const ProfileScope &) = delete;
@@ -44,14 +46,15 @@ public:
   /// Ends recording: waits for what began in the meantime, and writes the
   /// trace. Later calls do nothing. Throws meshloom::Error if that cannot be
   /// written.
-  void stop();
+  void stop(std::source_location where = std::source_location::current());
   /// The cost of each step, the costliest first. Stops.
   std::vector<StepCost> steps();
   /// The costliest steps as a table. Stops.
   std::string table(size_t count = 10);
   /// Writes what was recorded as a trace. Stops. Throws meshloom::Error if the
   /// file cannot be written.
-  void write(const std::filesystem::path &trace);
+  void write(const std::filesystem::path &trace,
+             std::source_location where = std::source_location::current());
 
 private:
   const std::unique_ptr<detail::ProfileState> state;
@@ -59,8 +62,10 @@ private:
 
 /// Records what runs while the result lives: auto recorded =
 /// profile("step.json");
-inline ProfileScope profile(std::filesystem::path trace = {}) {
-  return ProfileScope(std::move(trace));
+inline ProfileScope
+profile(std::filesystem::path trace = {},
+        std::source_location where = std::source_location::current()) {
+  return ProfileScope(std::move(trace), where);
 }
 
 } // namespace meshloom

@@ -37,7 +37,9 @@ public:
   /// Runs it. Arguments are laid out as the program wants them. Throws
   /// meshloom::Error, naming the argument, if their number, a type or a shape
   /// is another, or if a tensor is on another mesh.
-  std::vector<Tensor> operator()(const std::vector<Tensor> &arguments) const;
+  std::vector<Tensor> operator()(
+      const std::vector<Tensor> &arguments,
+      std::source_location where = std::source_location::current()) const;
 
   struct State;
   /// For load_function, which makes them.

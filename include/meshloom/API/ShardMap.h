@@ -52,15 +52,17 @@ struct VmapOptions {
 class AxisNames {
 public:
   /// One.
-  AxisNames(const char *name) : names{textOrThrow(name, "an axis' name")} {}
+  AxisNames(const char *name, Where where = Where::current())
+      : names{textOrThrow(name, "an axis' name", where)} {}
   /// An axis has a name.
   AxisNames(std::nullptr_t) = delete;
   /// One.
   AxisNames(std::string name) : names{std::move(name)} {}
   /// Several.
-  AxisNames(std::initializer_list<const char *> list) {
+  AxisNames(std::initializer_list<const char *> list,
+            Where where = Where::current()) {
     for (const char *name : list)
-      names.push_back(textOrThrow(name, "an axis' name"));
+      names.push_back(textOrThrow(name, "an axis' name", where));
   }
   /// Several.
   AxisNames(std::vector<std::string> list) : names(std::move(list)) {}

@@ -284,8 +284,12 @@ std::string to_string(const Tensor &);
 
 /// Which device holds what, drawn in ASCII: one box a shard for rank 1 and 2,
 /// one line a shard for other ranks.
-std::string visualize(const Tensor &);
+std::string
+visualize(const Tensor &tensor,
+          std::source_location where = std::source_location::current());
 /// The same of any value of that global shape.
-std::string visualize(const Layout &, const Shape &global);
+std::string
+visualize(const Layout &layout, const Shape &global,
+          std::source_location where = std::source_location::current());
 
 } // namespace meshloom

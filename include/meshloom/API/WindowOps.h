@@ -22,8 +22,9 @@ namespace meshloom {
 class Padding {
 public:
   /// "VALID" or "SAME".
-  Padding(const char *name)
-      : name(textOrThrow(name, "\"VALID\", \"SAME\" or counts of elements")) {}
+  Padding(const char *name, Where where = Where::current())
+      : name(textOrThrow(name, "\"VALID\", \"SAME\" or counts of elements",
+                         where)) {}
   /// Write "VALID" where nothing is added.
   Padding(std::nullptr_t) = delete;
   /// "VALID" or "SAME".

@@ -44,7 +44,8 @@ public:
   /// meshloom::Error if there is no such task.
   std::string
   master(const std::optional<TaskId> &task = std::nullopt,
-         const std::optional<std::string> &rpc_layer = std::nullopt) const;
+         const std::optional<std::string> &rpc_layer = std::nullopt,
+         std::source_location where = std::source_location::current()) const;
   /// The number of devices of each task, by type ("CPU", "GPU", "TPU"), where
   /// known.
   const std::map<std::string, int64_t> &num_accelerators() const {
@@ -94,7 +95,8 @@ public:
   /// Throws meshloom::Error if the variable is not as above.
   explicit TFConfigClusterResolver(
       TFConfigOptions options = {},
-      const Environment &environment = processEnvironment);
+      const Environment &environment = processEnvironment,
+      std::source_location where = std::source_location::current());
 };
 
 /// The options of a SlurmClusterResolver.
@@ -118,7 +120,8 @@ public:
   /// tasks differ.
   explicit SlurmClusterResolver(
       SlurmOptions options = {},
-      const Environment &environment = processEnvironment);
+      const Environment &environment = processEnvironment,
+      std::source_location where = std::source_location::current());
 };
 /// "n[1-2],m5" as n1, n2, m5; zeros in front are kept. Fails where it is
 /// malformed.
@@ -154,7 +157,8 @@ public:
   /// Throws meshloom::Error if pods cannot be listed or one is not running.
   explicit KubernetesClusterResolver(
       const KubernetesOptions &options = {},
-      const KubernetesPodList &pods = kubectlPods);
+      const KubernetesPodList &pods = kubectlPods,
+      std::source_location where = std::source_location::current());
 };
 
 /// The machines that a TPU's chips are in.
@@ -181,7 +185,8 @@ class TPUWorkersResolver : public ClusterResolver {
 public:
   explicit TPUWorkersResolver(
       const std::string &tpu = "local", const TPULookup &lookup = gcloudTPU,
-      const Environment &environment = processEnvironment);
+      const Environment &environment = processEnvironment,
+      std::source_location where = std::source_location::current());
 };
 
 /// Several clusters as one: jobs of the same name are one job, whose tasks are
@@ -192,7 +197,8 @@ public:
   /// Throws meshloom::Error if there is none, or two are given in which a job
   /// has tasks of the same number at different addresses and gaps.
   explicit UnionClusterResolver(
-      std::span<const ClusterResolver *const> resolvers);
+      std::span<const ClusterResolver *const> resolvers,
+      std::source_location where = std::source_location::current());
 };
 
 } // namespace meshloom

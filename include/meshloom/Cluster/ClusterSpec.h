@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ std::string str(const TaskId &task);
 ///   "c:2222"}}}); spec.task_address("worker", 1); // "c:2222"
 class ClusterSpec {
 public:
+  /// The line of a call, for messages.
+  using Where = std::source_location;
   /// None: a single process that is its own cluster.
   ClusterSpec() = default;
   /// Tasks are numbered from 0.
@@ -42,7 +45,8 @@ public:
       const std::map<std::string, std::vector<std::string>> &jobs);
   /// Tasks by number. Throws meshloom::Error if a number is negative.
   static ClusterSpec
-  numbered(std::map<std::string, std::map<int64_t, std::string>> jobs);
+  numbered(std::map<std::string, std::map<int64_t, std::string>> jobs,
+           Where where = Where::current());
 
   /// Returns whether there is no task.
   bool empty() const;
@@ -50,13 +54,16 @@ public:
   std::vector<std::string> jobs() const;
   bool has_job(std::string_view job) const;
   /// Throws meshloom::Error if there is no such job; so do the four below.
-  int64_t num_tasks(std::string_view job) const;
+  int64_t num_tasks(std::string_view job, Where where = Where::current()) const;
   /// In order.
-  std::vector<int64_t> task_indices(std::string_view job) const;
+  std::vector<int64_t> task_indices(std::string_view job,
+                                    Where where = Where::current()) const;
   /// Throws meshloom::Error also if the job has no task of that number.
-  const std::string &task_address(std::string_view job, int64_t index) const;
+  const std::string &task_address(std::string_view job, int64_t index,
+                                  Where where = Where::current()) const;
   /// In order; of a job without gaps, element i is task i's.
-  std::vector<std::string> job_tasks(std::string_view job) const;
+  std::vector<std::string> job_tasks(std::string_view job,
+                                     Where where = Where::current()) const;
   /// The number of tasks in all jobs.
   int64_t total_tasks() const;
   const std::map<std::string, std::map<int64_t, std::string>> &as_dict() const {
@@ -66,7 +73,8 @@ public:
   bool operator==(const ClusterSpec &) const = default;
 
 private:
-  const std::map<int64_t, std::string> &job(std::string_view name) const;
+  const std::map<int64_t, std::string> &job(std::string_view name,
+                                            Where where) const;
   std::map<std::string, std::map<int64_t, std::string>> tasks;
 };
 
@@ -81,15 +89,21 @@ Status validate(const ClusterSpec &spec,
 /// task of the job "chief", worker 0 where there is no such job, and an
 /// evaluator, which is its own. An empty cluster's only process is one. Throws
 /// meshloom::Error as `validate` fails.
-bool is_chief(const ClusterSpec &spec, const TaskId &task);
+bool is_chief(const ClusterSpec &spec, const TaskId &task,
+              std::source_location where = std::source_location::current());
 /// The task that has the duties of a chief of those that compute. Throws
 /// meshloom::Error if there is neither a chief nor a worker.
-TaskId chief_of(const ClusterSpec &spec);
+TaskId chief_of(const ClusterSpec &spec,
+                std::source_location where = std::source_location::current());
 /// The number of `task` among those that compute: 0 for the chief, then the
 /// workers. Throws meshloom::Error if it is neither.
-int64_t id_in_cluster(const ClusterSpec &spec, const TaskId &task);
+int64_t
+id_in_cluster(const ClusterSpec &spec, const TaskId &task,
+              std::source_location where = std::source_location::current());
 /// How many tasks compute beside `task`, itself counted: chief and workers; of
 /// an evaluator one. Throws meshloom::Error as `validate` fails.
-int64_t worker_count(const ClusterSpec &spec, const TaskId &task);
+int64_t
+worker_count(const ClusterSpec &spec, const TaskId &task,
+             std::source_location where = std::source_location::current());
 
 } // namespace meshloom

@@ -40,9 +40,10 @@ struct DimSpec {
   DimSpec(Unsharded) {}
   DimSpec(std::nullptr_t) = delete; // write UNSHARDED for a dim on no axis
   /// Throws meshloom::Error if it is a null pointer.
-  DimSpec(const char *axis)
-      : axes{textOrThrow(axis,
-                         "an axis' name, or UNSHARDED for a dim on no axis")} {}
+  DimSpec(const char *axis,
+          std::source_location where = std::source_location::current())
+      : axes{textOrThrow(
+            axis, "an axis' name, or UNSHARDED for a dim on no axis", where)} {}
   DimSpec(std::string axis) : axes{std::move(axis)} {}
   DimSpec(Axes several) : axes(std::move(several.names)) {}
   bool is_unsharded() const { return axes.empty(); }
@@ -87,6 +88,8 @@ struct Partial {
 /// meshloom::Error.
 class Layout {
 public:
+  /// The line of a call, for messages.
+  using Where = std::source_location;
   Layout() = default;
   /// Returns whether it is not empty.
   bool defined() const { return impl != nullptr; }
@@ -98,7 +101,7 @@ public:
   /// or if partial axes have different kinds.
   Layout(std::vector<DimSpec> specs, Mesh mesh,
          std::vector<std::pair<std::string, ReduceKind>> partial = {},
-         std::source_location where = std::source_location::current());
+         Where where = Where::current());
   static Result<Layout>
   get(std::vector<DimSpec> specs, Mesh mesh,
       std::vector<std::pair<std::string, ReduceKind>> partial = {});
@@ -107,30 +110,34 @@ public:
                             std::vector<Partial> partial = {});
 
   /// No dim sharded, nothing partial.
-  static Layout replicated(const Mesh &mesh, unsigned rank);
+  static Layout replicated(const Mesh &mesh, unsigned rank,
+                           Where where = Where::current());
   /// Dim `dim` on `axis`. Throws meshloom::Error if axis or dim do not exist.
   static Layout batch_sharded(const Mesh &mesh, std::string_view axis,
-                              unsigned rank, unsigned dim = 0);
+                              unsigned rank, unsigned dim = 0,
+                              Where where = Where::current());
   /// The last dim on `axis`. Throws meshloom::Error if there is no such axis or
   /// no dim.
   static Layout inner_sharded(const Mesh &mesh, std::string_view axis,
-                              unsigned rank);
+                              unsigned rank, Where where = Where::current());
 
   const Mesh &mesh() const;
   /// The same over the same axes on other devices. Throws meshloom::Error where
   /// their number is not the mesh's.
-  Layout placed_on(const DeviceAssignment &assignment) const;
+  Layout placed_on(const DeviceAssignment &assignment,
+                   Where where = Where::current()) const;
   unsigned rank() const;
   /// Axis indices of dim `dim`, major to minor. Throws meshloom::Error if there
   /// is no such dim.
-  std::span<const unsigned> axes(unsigned dim) const;
+  std::span<const unsigned> axes(unsigned dim,
+                                 Where where = Where::current()) const;
   const DimAxes &dim_axes() const;
   /// Sorted by axis.
   std::span<const Partial> partial() const;
   std::vector<DimSpec> sharding_specs() const;
   /// Number of blocks that dim `dim` is cut into. Throws meshloom::Error if
   /// there is no such dim.
-  int64_t num_shards(unsigned dim) const;
+  int64_t num_shards(unsigned dim, Where where = Where::current()) const;
   bool is_fully_replicated() const; ///< no dim sharded, nothing partial
   bool is_partial() const { return !partial().empty(); }
   /// On a dim, or partial.
@@ -138,25 +145,29 @@ public:
 
   /// Without the given dims (their axes become unused): TensorFlow's delete.
   /// Throws meshloom::Error if there is no such dim.
-  Layout remove(std::vector<unsigned> dims) const;
+  Layout remove(std::vector<unsigned> dims,
+                Where where = Where::current()) const;
   /// Dim `dim` on other axes; the same with other pending reductions. Both
   /// throw meshloom::Error where the constructor would.
-  Layout with_dim(unsigned dim, std::vector<unsigned> axes) const;
-  Layout with_partial(std::vector<Partial> partial) const;
+  Layout with_dim(unsigned dim, std::vector<unsigned> axes,
+                  Where where = Where::current()) const;
+  Layout with_partial(std::vector<Partial> partial,
+                      Where where = Where::current()) const;
   Layout without_partial() const { return with_partial({}); }
 
   /// Shape of the largest shard: what every device allocates (the first
   /// device's extents; others may be short or empty). Like `shard` and
   /// `is_even`, throws meshloom::Error if `global` has another rank or a
   /// negative extent.
-  Shape local_shape(const Shape &global) const;
+  Shape local_shape(const Shape &global, Where where = Where::current()) const;
   /// The part of the global array that device `device` holds; wraps past the
   /// size like Mesh::coords.
-  Box shard(const Shape &global, int64_t device) const;
+  Box shard(const Shape &global, int64_t device,
+            Where where = Where::current()) const;
   /// Per device of the mesh: the index of its shard along each dim.
   std::vector<std::vector<int64_t>> offset_to_shard() const;
   /// True where every device's shard is full, whatever the block count.
-  bool is_even(const Shape &global) const;
+  bool is_even(const Shape &global, Where where = Where::current()) const;
 
   /// "sharding_specs:x,unsharded, mesh:<mesh>", TensorFlow's form, with
   /// "{x;y}" for several axes and "partial:x=sum,y=sum " before "mesh:" where

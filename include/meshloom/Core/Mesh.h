@@ -10,6 +10,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +70,8 @@ struct MeshOptions {
 /// throws meshloom::Error.
 class Mesh {
 public:
+  /// The line of a call, for messages.
+  using Where = std::source_location;
   Mesh() = default;
   /// Returns whether it is not empty.
   bool defined() const { return impl != nullptr; }
@@ -90,23 +93,27 @@ public:
   bool contains_axis(std::string_view axis) const;
   std::optional<unsigned> axis_index(std::string_view axis) const;
   /// Devices along `axis`. Throws meshloom::Error if there is no such axis.
-  int64_t axis_size(std::string_view axis) const;
-  int64_t axis_size(unsigned axis) const;
+  int64_t axis_size(std::string_view axis,
+                    Where where = Where::current()) const;
+  int64_t axis_size(unsigned axis, Where where = Where::current()) const;
   std::vector<std::string> axis_names() const;
   /// Row-major strides, in devices: sizes (2,4,2) -> [8,2,1].
   std::vector<int64_t> strides() const;
   /// Position of a device on each axis; wraps past the size. Throws
   /// meshloom::Error for a negative one.
-  std::vector<int64_t> coords(int64_t device) const;
+  std::vector<int64_t> coords(int64_t device,
+                              Where where = Where::current()) const;
   /// Inverse of coords. Throws meshloom::Error if there is not one coordinate
   /// for each axis, or if one is not on its axis.
-  int64_t device_at(std::span<const int64_t> coords) const;
+  int64_t device_at(std::span<const int64_t> coords,
+                    Where where = Where::current()) const;
 
   /// Which devices the indices are.
   const DeviceAssignment &assignment() const;
   /// The same axes on other devices. Throws meshloom::Error where their number
   /// is not size(), or where it names devices that it does not have.
-  Mesh placed_on(const DeviceAssignment &assignment) const;
+  Mesh placed_on(const DeviceAssignment &assignment,
+                 Where where = Where::current()) const;
   /// The axes alone: on the standard assignment.
   Mesh without_devices() const;
 

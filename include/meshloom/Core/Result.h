@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,10 @@ public:
   Error atPlace(const std::string &place, const std::string &part = "") const {
     return Error(text + " (at " + place + part + ")", kind, place);
   }
+  /// The same failure at a line of the user's program. A line of this library
+  /// means nothing to the user, and a failure has one line: such a line, and a
+  /// second one, change nothing.
+  Error atLine(const std::source_location &line) const;
   /// Returns whether the class of this exception is Error or the one that
   /// follows from its code, not one that a user derived.
   bool isOfCodeClass() const;
@@ -98,11 +103,17 @@ public:
       : Error(std::move(message), Code, std::move(place)) {}
 };
 
+/// Returns whether the source file is one of this library.
+bool isLibraryFile(std::string_view file);
+
 /// The text at `text`. Throws meshloom::Error, which names what was `expected`,
 /// if it is a null pointer.
-inline std::string textOrThrow(const char *text, const char *expected) {
+inline std::string textOrThrow(const char *text, const char *expected,
+                               const std::source_location &where) {
   if (!text)
-    Error(std::string("expected ") + expected + ", got a null pointer").raise();
+    Error(std::string("expected ") + expected + ", got a null pointer")
+        .atLine(where)
+        .raise();
   return text;
 }
 
@@ -127,8 +138,14 @@ public:
     return *std::get_if<1>(&state);
   }
 
-  /// The value; throws the Error instead. For the user API only.
-  T value_or_throw() && { return std::move(get()); }
+  /// The value; throws the Error, at the line `where`, instead. For the user
+  /// API only.
+  T value_or_throw(
+      std::source_location where = std::source_location::current()) && {
+    if (!*this)
+      error().atLine(where).raise();
+    return std::move(*std::get_if<0>(&state));
+  }
 
 private:
   T &get() {

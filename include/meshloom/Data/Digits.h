@@ -27,6 +27,7 @@ Digits make_digits(int64_t n, uint64_t seed);
 /// are. Throws meshloom::Error if a file cannot be written; nothing
 /// half-written is left under its name.
 void write_digits(const std::filesystem::path &folder, int64_t train,
-                  int64_t test, uint64_t seed);
+                  int64_t test, uint64_t seed,
+                  std::source_location where = std::source_location::current());
 
 } // namespace meshloom::data

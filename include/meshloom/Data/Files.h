@@ -13,7 +13,9 @@ namespace meshloom::data {
 class FileName {
 public:
   /// Throws meshloom::Error if it is null.
-  FileName(const char *path) : path(textOrThrow(path, "a file's name")) {}
+  FileName(const char *path,
+           std::source_location where = std::source_location::current())
+      : path(textOrThrow(path, "a file's name", where)) {}
   /// A file has a name.
   FileName(std::nullptr_t) = delete;
   /// A string or a path.
@@ -27,7 +29,9 @@ public:
 class FileNames {
 public:
   /// One of them.
-  FileNames(const char *path) : paths{textOrThrow(path, "a file's name")} {}
+  FileNames(const char *path,
+            std::source_location where = std::source_location::current())
+      : paths{textOrThrow(path, "a file's name", where)} {}
   /// A file has a name.
   FileNames(std::nullptr_t) = delete;
   /// One of them.

@@ -56,7 +56,8 @@ void save_safetensors(
 ///
 /// Throws meshloom::Error, naming the variable, if a tensor is missing or has
 /// another number of elements; nothing is assigned then.
-void assign_by_name(const std::vector<DVariable> &variables,
-                    const NamedTensors &tensors);
+void assign_by_name(
+    const std::vector<DVariable> &variables, const NamedTensors &tensors,
+    std::source_location where = std::source_location::current());
 
 } // namespace meshloom::data

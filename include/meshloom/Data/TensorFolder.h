@@ -35,8 +35,9 @@ struct FolderContents {
 /// under that name, or if a file cannot be written; the old folder stands then,
 /// or the new one where the message says that it does: the disk did not say
 /// that it has it.
-void write_tensor_folder(const std::filesystem::path &path,
-                         const FolderContents &contents);
+void write_tensor_folder(
+    const std::filesystem::path &path, const FolderContents &contents,
+    std::source_location where = std::source_location::current());
 
 /// Returns whether there is a folder that write_tensor_folder has finished.
 bool is_tensor_folder(const std::filesystem::path &path);
@@ -45,7 +46,9 @@ bool is_tensor_folder(const std::filesystem::path &path);
 /// removed, it is there as it was, or not at all. A later write beside it
 /// tidies up. Throws meshloom::Error if it is no such folder or cannot be
 /// removed.
-void remove_tensor_folder(const std::filesystem::path &path);
+void remove_tensor_folder(
+    const std::filesystem::path &path,
+    std::source_location where = std::source_location::current());
 
 /// The entry of a tensor in a folder.
 struct StoredTensor {
@@ -62,7 +65,9 @@ class TensorFolder {
 public:
   /// Reads the index. Throws meshloom::Error if there is no such folder, or its
   /// index is damaged.
-  explicit TensorFolder(const std::filesystem::path &path);
+  explicit TensorFolder(
+      const std::filesystem::path &path,
+      std::source_location where = std::source_location::current());
 
   /// The folder's path.
   const std::filesystem::path &path() const;
@@ -76,8 +81,10 @@ public:
   /// by shard, and checks the sums of what it reads. Throws meshloom::Error,
   /// naming file and tensor, if there is none of that name, if a file is
   /// missing, cut short or changed.
-  Tensor read(const std::string &name,
-              const std::optional<Layout> &layout = std::nullopt) const;
+  Tensor
+  read(const std::string &name,
+       const std::optional<Layout> &layout = std::nullopt,
+       std::source_location where = std::source_location::current()) const;
 
 private:
   struct State;

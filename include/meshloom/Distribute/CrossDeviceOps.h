@@ -19,12 +19,16 @@ public:
   /// One of them.
   ReduceOp(Kind kind) : kind(kind) {}
   /// By name. Throws meshloom::Error if it is not one of them.
-  ReduceOp(std::string_view name);
+  ReduceOp(std::string_view name,
+           std::source_location where = std::source_location::current());
   /// See above.
-  ReduceOp(const std::string &name) : ReduceOp(std::string_view(name)) {}
+  ReduceOp(const std::string &name,
+           std::source_location where = std::source_location::current())
+      : ReduceOp(std::string_view(name), where) {}
   /// See above.
-  ReduceOp(const char *name)
-      : ReduceOp(textOrThrow(name, "\"SUM\" or \"MEAN\"")) {}
+  ReduceOp(const char *name,
+           std::source_location where = std::source_location::current())
+      : ReduceOp(textOrThrow(name, "\"SUM\" or \"MEAN\"", where), where) {}
   /// Write "SUM" or "MEAN".
   ReduceOp(std::nullptr_t) = delete;
   /// Returns whether both are the same.

@@ -90,20 +90,20 @@ class TPUStrategy : public Strategy {
 public:
   /// All TPUs that are connected (see initialize_tpu_system). Throws
   /// meshloom::Error if there is none.
-  TPUStrategy();
+  TPUStrategy(Where where = Where::current());
   /// The devices of a resolver, which is connected if it is not. A template, so
-  /// that
-  /// {"CPU:0", "CPU:1"} are devices and no resolver.
+  /// that {"CPU:0", "CPU:1"} are devices and no resolver.
   template <std::same_as<TPUClusterResolver> Resolver>
-  explicit TPUStrategy(const Resolver &resolver)
-      : TPUStrategy(ofResolver(resolver)) {}
+  explicit TPUStrategy(const Resolver &resolver, Where where = Where::current())
+      : TPUStrategy(ofResolver(resolver, where)) {}
   /// These, one replica each: some of the TPUs, or virtual CPUs for trying a
   /// program without one.
   explicit TPUStrategy(const DeviceList &devices,
                        Where where = Where::current());
 
 private:
-  static TPUStrategy ofResolver(const TPUClusterResolver &resolver);
+  static TPUStrategy ofResolver(const TPUClusterResolver &resolver,
+                                Where where);
   using Strategy::Strategy;
 };
 

@@ -90,7 +90,9 @@ ReplicaValues placeReplicas(const StrategyState &strategy,
 class [[nodiscard]] StrategyScope {
 public:
   /// See Strategy::scope.
-  explicit StrategyScope(const Strategy &strategy);
+  explicit StrategyScope(
+      const Strategy &strategy,
+      std::source_location where = std::source_location::current());
   StrategyScope(const StrategyScope &) = delete;
   StrategyScope &operator=(const StrategyScope &) = delete;
 
@@ -139,7 +141,10 @@ public:
 
   /// auto scope = strategy.scope(); see StrategyScope. Throws meshloom::Error
   /// if the thread is in the scope of another strategy.
-  StrategyScope scope() const { return StrategyScope(*this); }
+  StrategyScope
+  scope(std::source_location where = std::source_location::current()) const {
+    return StrategyScope(*this, where);
+  }
 
   /// The results of fn(args...) in each replica. A PerReplica<T> among the
   /// arguments is to fn the replica's own T; others are the same for all. fn is
@@ -310,35 +315,41 @@ public:
   ///
   /// Throws meshloom::Error if the dataset is not batched.
   template <typename T>
-  data::Dataset<PerReplica<T>>
-  experimental_distribute_dataset(const data::Dataset<T> &dataset,
-                                  const InputOptions &options = {}) const {
-    detail::expectNotMovedFrom(state, "Strategy");
-    return data::Dataset<PerReplica<T>>(detail::distributeBatches(
-        *state, dataset.source(), options, detail::makePerReplica<T>()));
+  data::Dataset<PerReplica<T>> experimental_distribute_dataset(
+      const data::Dataset<T> &dataset, const InputOptions &options = {},
+      std::source_location where = std::source_location::current()) const {
+    return detail::atLine(where, [&] {
+      detail::expectNotMovedFrom(state, "Strategy");
+      return data::Dataset<PerReplica<T>>(detail::distributeBatches(
+          *state, dataset.source(), options, detail::makePerReplica<T>()));
+    });
   }
   /// The batches that fn(InputContext) gives, which are as large as one replica
   /// takes: replicas take them in turn. Where there are none left for some,
   /// they get batches without rows. Throws meshloom::Error as the options say.
   template <typename F>
-  auto
-  distribute_datasets_from_function(F &&fn,
-                                    const InputOptions &options = {}) const {
+  auto distribute_datasets_from_function(
+      F &&fn, const InputOptions &options = {},
+      std::source_location where = std::source_location::current()) const {
     using Dataset =
         std::decay_t<std::invoke_result_t<F &, const InputContext &>>;
     using T = typename Dataset::Value;
-    detail::expectNotMovedFrom(state, "Strategy");
-    std::vector<data::detail::SourcePtr> sources;
-    for (const InputContext &context : detail::inputContexts(*state, options))
-      sources.push_back(fn(context).source());
-    return data::Dataset<PerReplica<T>>(detail::distributeTurns(
-        *state, std::move(sources), options, detail::makePerReplica<T>()));
+    return detail::atLine(where, [&] {
+      detail::expectNotMovedFrom(state, "Strategy");
+      std::vector<data::detail::SourcePtr> sources;
+      for (const InputContext &context : detail::inputContexts(*state, options))
+        sources.push_back(fn(context).source());
+      return data::Dataset<PerReplica<T>>(detail::distributeTurns(
+          *state, std::move(sources), options, detail::makePerReplica<T>()));
+    });
   }
   /// Its earlier name.
   template <typename F>
   auto experimental_distribute_datasets_from_function(
-      F &&fn, const InputOptions &options = {}) const {
-    return distribute_datasets_from_function(std::forward<F>(fn), options);
+      F &&fn, const InputOptions &options = {},
+      std::source_location where = std::source_location::current()) const {
+    return distribute_datasets_from_function(std::forward<F>(fn), options,
+                                             where);
   }
   /// A dataset of the rows of tensors of the host; see
   /// data::from_tensor_slices.

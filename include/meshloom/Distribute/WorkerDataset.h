@@ -20,7 +20,8 @@ class WorkerDatasetName {
 public:
   /// For as long as the process lives. Throws meshloom::Error if the name is
   /// empty or taken.
-  WorkerDatasetName(std::string name, OpenDataset open);
+  WorkerDatasetName(std::string name, OpenDataset open,
+                    const std::source_location &where);
   /// Under a name that no other process knows, while it lives.
   explicit WorkerDatasetName(OpenDataset open);
   ~WorkerDatasetName();
@@ -87,10 +88,13 @@ private:
 ///   });
 ///
 /// Throws meshloom::Error if the name is empty or taken.
-template <typename F> auto register_dataset(std::string name, F dataset_fn) {
+template <typename F>
+auto register_dataset(
+    std::string name, F dataset_fn,
+    std::source_location where = std::source_location::current()) {
   return RegisteredDataset<detail::ElementOf<F>>(
       std::make_shared<detail::WorkerDatasetName>(
-          std::move(name), detail::openingOf(std::move(dataset_fn))));
+          std::move(name), detail::openingOf(std::move(dataset_fn)), where));
 }
 
 } // namespace meshloom

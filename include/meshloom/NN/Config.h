@@ -40,8 +40,9 @@ public:
   /// A text.
   Config(std::string text) : value(std::move(text)) {}
   /// A text.
-  Config(const char *text)
-      : value(textOrThrow(text, "a text, or Config() for none")) {}
+  Config(const char *text,
+         std::source_location where = std::source_location::current())
+      : value(textOrThrow(text, "a text, or Config() for none", where)) {}
   /// Write Config() for nothing.
   Config(std::nullptr_t) = delete;
   /// A list.
@@ -85,7 +86,9 @@ public:
   /// Throws meshloom::Error if this is neither.
   Config &operator[](std::string_view key);
   /// The entry of a map. Throws meshloom::Error if there is no such entry.
-  const Config &at(std::string_view key) const;
+  const Config &
+  at(std::string_view key,
+     std::source_location where = std::source_location::current()) const;
   /// The entry of a map; null if there is none.
   const Config *find(std::string_view key) const;
 
@@ -93,7 +96,9 @@ public:
   std::string to_json(int indent = -1) const;
   /// The value that a JSON text has. Throws meshloom::Error if the text is not
   /// JSON.
-  static Config parse(std::string_view json);
+  static Config
+  parse(std::string_view json,
+        std::source_location where = std::source_location::current());
 
   /// Returns whether all values are equal.
   bool operator==(const Config &) const = default;

@@ -25,7 +25,7 @@ public:
   /// "mean_with_sample_weight". Throws meshloom::Error that lists them.
   Reduction(const char *name, Where where = Where::current())
       : Reduction(std::string(textOrThrow(
-                      name, "the name of a reduction, as \"none\"")),
+                      name, "the name of a reduction, as \"none\"", where)),
                   where) {}
   /// Write "none" for losses that stay as they are.
   Reduction(std::nullptr_t) = delete;
@@ -59,7 +59,7 @@ public:
   /// By name; see NamedPart.
   Loss(const char *id, const nn::Config::Map &config = {},
        Where where = Where::current())
-      : Loss(std::string(textOrThrow(id, "the name of a loss")), config,
+      : Loss(std::string(textOrThrow(id, "the name of a loss", where)), config,
              where) {}
   /// By name; see NamedPart.
   Loss(const std::string &id, const nn::Config::Map &config = {},

@@ -66,8 +66,8 @@ public:
   /// there is no such option.
   Metric(const char *id, const nn::Config::Map &config = {},
          Where where = Where::current())
-      : Metric(std::string(textOrThrow(id, "the name of a metric")), config,
-               where) {}
+      : Metric(std::string(textOrThrow(id, "the name of a metric", where)),
+               config, where) {}
   /// By name; see above.
   Metric(const std::string &id, const nn::Config::Map &config = {},
          Where where = Where::current())

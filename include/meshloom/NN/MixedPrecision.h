@@ -20,12 +20,14 @@ namespace meshloom::mixed_precision {
 class Policy {
 public:
   /// By name. Throws meshloom::Error that lists the closest ones.
-  Policy(const char *name)
-      : Policy(textOrThrow(name, "the name of a policy")) {}
+  Policy(const char *name,
+         std::source_location where = std::source_location::current())
+      : Policy(textOrThrow(name, "the name of a policy", where), where) {}
   /// A policy has a name.
   Policy(std::nullptr_t) = delete;
   /// By name; see above.
-  Policy(const std::string &name);
+  Policy(const std::string &name,
+         std::source_location where = std::source_location::current());
 
   /// The name of the policy.
   const std::string &name() const { return title; }

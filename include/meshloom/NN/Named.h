@@ -57,8 +57,8 @@ public:
   /// has no such option.
   NamedPart(const char *id, const nn::Config::Map &config = {},
             Where where = Where::current())
-      : NamedPart(std::string(textOrThrow(id, "the name of a part")), config,
-                  where) {}
+      : NamedPart(std::string(textOrThrow(id, "the name of a part", where)),
+                  config, where) {}
   /// By name; see above.
   NamedPart(const std::string &id, const nn::Config::Map &config = {},
             Where where = Where::current())

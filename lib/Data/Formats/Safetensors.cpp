@@ -273,39 +273,41 @@ void save_safetensors(const std::filesystem::path &path,
 }
 
 void assign_by_name(const std::vector<DVariable> &variables,
-                    const NamedTensors &tensors) {
-  auto found = [&](const DVariable &variable) -> const Tensor & {
-    auto entry = tensors.find(variable.name());
-    if (entry == tensors.end())
-      Error(fmt::format("[assign_by_name] there is no tensor for "
-                        "variable '{}' [{}] among {} tensors{}",
-                        variable.name(), fmt::join(variable.shape(), ", "),
-                        tensors.size(),
-                        tensors.empty()
-                            ? std::string()
-                            : " ('" + tensors.begin()->first + "', ...)"),
-            ErrorCode::NOT_FOUND)
-          .raise();
-    if (entry->second.size() != elementCount(variable.shape()))
-      Error(fmt::format("[assign_by_name] variable '{}' is [{}], its tensor "
-                        "[{}]: their numbers of elements differ",
-                        variable.name(), fmt::join(variable.shape(), ", "),
-                        fmt::join(entry->second.shape(), ", ")))
-          .raise();
-    return entry->second;
-  };
-  for (const DVariable &variable : variables)
-    found(variable);
-  for (const DVariable &variable : variables) {
-    Tensor value = found(variable);
-    if (value.shape() != variable.shape())
-      value = reshape(value, variable.shape());
-    if (value.dtype() != variable.dtype())
-      value = cast(value, variable.dtype());
-    Tensor old = variable.read_value();
-    variable.assign(is_dtensor(old) ? distribute(value, variable.layout())
-                                    : value);
-  }
+                    const NamedTensors &tensors, std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    auto found = [&](const DVariable &variable) -> const Tensor & {
+      auto entry = tensors.find(variable.name());
+      if (entry == tensors.end())
+        Error(fmt::format("[assign_by_name] there is no tensor for "
+                          "variable '{}' [{}] among {} tensors{}",
+                          variable.name(), fmt::join(variable.shape(), ", "),
+                          tensors.size(),
+                          tensors.empty()
+                              ? std::string()
+                              : " ('" + tensors.begin()->first + "', ...)"),
+              ErrorCode::NOT_FOUND)
+            .raise();
+      if (entry->second.size() != elementCount(variable.shape()))
+        Error(fmt::format("[assign_by_name] variable '{}' is [{}], its tensor "
+                          "[{}]: their numbers of elements differ",
+                          variable.name(), fmt::join(variable.shape(), ", "),
+                          fmt::join(entry->second.shape(), ", ")))
+            .raise();
+      return entry->second;
+    };
+    for (const DVariable &variable : variables)
+      found(variable);
+    for (const DVariable &variable : variables) {
+      Tensor value = found(variable);
+      if (value.shape() != variable.shape())
+        value = reshape(value, variable.shape());
+      if (value.dtype() != variable.dtype())
+        value = cast(value, variable.dtype());
+      Tensor old = variable.read_value();
+      variable.assign(is_dtensor(old) ? distribute(value, variable.layout())
+                                      : value);
+    }
+  });
 }
 
 } // namespace meshloom::data

@@ -3,6 +3,8 @@
 // tells damage, not who wrote it.
 #include "meshloom/Data/TensorFolder.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "TensorFolderFormat.h"
 
 #include "meshloom/API/Shards.h"
@@ -212,30 +214,32 @@ static std::string noFolder(const fs::path &path) {
   return text + "it is a file" + hint;
 }
 
-TensorFolder::TensorFolder(const fs::path &path) {
-  auto contents = std::make_shared<State>();
-  contents->path = path;
-  const std::string file = (path / indexName).string();
-  if (!is_tensor_folder(path))
-    Error(noFolder(path), ErrorCode::NOT_FOUND).raise();
-  const json index = indexOf(readFile(file).value_or_throw(), file);
-  std::string name;
-  try {
-    for (const auto &[note, value] : index.at("notes").items())
-      contents->notes.emplace(note, value.dump());
-    for (const auto &[tensor, entry] : index.at("tensors").items()) {
-      name = tensor;
-      Entry parsed = entryOf(entry);
-      contents->tensors.emplace(tensor, std::move(parsed.stored));
-      contents->shards.emplace(tensor, std::move(parsed.shards));
+TensorFolder::TensorFolder(const fs::path &path, std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    auto contents = std::make_shared<State>();
+    contents->path = path;
+    const std::string file = (path / indexName).string();
+    if (!is_tensor_folder(path))
+      Error(noFolder(path), ErrorCode::NOT_FOUND).raise();
+    const json index = indexOf(readFile(file).value_or_throw(), file);
+    std::string name;
+    try {
+      for (const auto &[note, value] : index.at("notes").items())
+        contents->notes.emplace(note, value.dump());
+      for (const auto &[tensor, entry] : index.at("tensors").items()) {
+        name = tensor;
+        Entry parsed = entryOf(entry);
+        contents->tensors.emplace(tensor, std::move(parsed.stored));
+        contents->shards.emplace(tensor, std::move(parsed.shards));
+      }
+    } catch (const std::exception &error) {
+      Error(fmt::format("[TensorFolder] '{}' is damaged: tensor '{}': {}", file,
+                        name, error.what()),
+            ErrorCode::DATA_LOSS)
+          .raise();
     }
-  } catch (const std::exception &error) {
-    Error(fmt::format("[TensorFolder] '{}' is damaged: tensor '{}': {}", file,
-                      name, error.what()),
-          ErrorCode::DATA_LOSS)
-        .raise();
-  }
-  state = std::move(contents);
+    state = std::move(contents);
+  });
 }
 
 const fs::path &TensorFolder::path() const {
@@ -249,54 +253,57 @@ const std::map<std::string, std::string> &TensorFolder::notes() const {
 }
 
 Tensor TensorFolder::read(const std::string &name,
-                          const std::optional<Layout> &layout) const {
-  auto found = state->tensors.find(name);
-  if (found == state->tensors.end())
-    Error(fmt::format("[TensorFolder] '{}' has no tensor '{}'",
-                      state->path.string(), name),
-          ErrorCode::NOT_FOUND)
-        .raise();
-  const auto &[type, shape, written] = found->second;
-  if (layout && layout->rank() != shape.size())
-    Error(fmt::format("[TensorFolder] tensor '{}' of '{}' is [{}], the "
-                      "layout {} is of rank {}",
-                      name, state->path.string(), fmt::join(shape, ", "),
-                      layout->spec_string(), layout->rank()))
-        .raise();
+                          const std::optional<Layout> &layout,
+                          std::source_location where) const {
+  return meshloom::detail::atLine(where, [&] {
+    auto found = state->tensors.find(name);
+    if (found == state->tensors.end())
+      Error(fmt::format("[TensorFolder] '{}' has no tensor '{}'",
+                        state->path.string(), name),
+            ErrorCode::NOT_FOUND)
+          .raise();
+    const auto &[type, shape, written] = found->second;
+    if (layout && layout->rank() != shape.size())
+      Error(fmt::format("[TensorFolder] tensor '{}' of '{}' is [{}], the "
+                        "layout {} is of rank {}",
+                        name, state->path.string(), fmt::join(shape, ", "),
+                        layout->spec_string(), layout->rank()))
+          .raise();
 
-  // Devices that hold the same share its bytes.
-  const Layout cut = layout ? layout->without_partial()
-                            : Layout::replicated(*Mesh::get({{"d", 1}}),
-                                                 unsigned(shape.size()));
-  std::vector<std::pair<Box, std::vector<char>>> blocks;
-  std::vector<size_t> blockOf;
-  const size_t width = byteWidth(type);
-  for (int64_t id : cut.mesh().local_device_ids()) {
-    const Box box = cut.shard(shape, id - cut.mesh().min_global_device_id());
-    size_t block = 0;
-    while (block < blocks.size() && !(blocks[block].first == box))
-      ++block;
-    if (block == blocks.size())
-      blocks.emplace_back(box, size_t(box.count()) * width);
-    blockOf.push_back(block);
-  }
-  for (const StoredShard &shard : state->shards.at(name)) {
-    const bool isWanted = std::ranges::any_of(blocks, [&](const auto &block) {
-      return !block.first.intersect(shard.box).empty();
-    });
-    if (!isWanted)
-      continue;
-    const std::vector<char> bytes = state->bytesOf(name, shard);
-    for (auto &[box, destination] : blocks)
-      copyCommon(shard.box, bytes.data(), box, destination.data(), width);
-  }
-  if (!layout)
-    return meshloom::detail::hostTensorOf(type, shape, blocks.front().second);
-  std::vector<meshloom::detail::ShardView> parts;
-  parts.reserve(blockOf.size());
-  for (size_t block : blockOf)
-    parts.push_back({blocks[block].first.extent, blocks[block].second});
-  return meshloom::detail::tensorOfShards(type, shape, cut, parts);
+    // Devices that hold the same share its bytes.
+    const Layout cut = layout ? layout->without_partial()
+                              : Layout::replicated(*Mesh::get({{"d", 1}}),
+                                                   unsigned(shape.size()));
+    std::vector<std::pair<Box, std::vector<char>>> blocks;
+    std::vector<size_t> blockOf;
+    const size_t width = byteWidth(type);
+    for (int64_t id : cut.mesh().local_device_ids()) {
+      const Box box = cut.shard(shape, id - cut.mesh().min_global_device_id());
+      size_t block = 0;
+      while (block < blocks.size() && !(blocks[block].first == box))
+        ++block;
+      if (block == blocks.size())
+        blocks.emplace_back(box, size_t(box.count()) * width);
+      blockOf.push_back(block);
+    }
+    for (const StoredShard &shard : state->shards.at(name)) {
+      const bool isWanted = std::ranges::any_of(blocks, [&](const auto &block) {
+        return !block.first.intersect(shard.box).empty();
+      });
+      if (!isWanted)
+        continue;
+      const std::vector<char> bytes = state->bytesOf(name, shard);
+      for (auto &[box, destination] : blocks)
+        copyCommon(shard.box, bytes.data(), box, destination.data(), width);
+    }
+    if (!layout)
+      return meshloom::detail::hostTensorOf(type, shape, blocks.front().second);
+    std::vector<meshloom::detail::ShardView> parts;
+    parts.reserve(blockOf.size());
+    for (size_t block : blockOf)
+      parts.push_back({blocks[block].first.extent, blocks[block].second});
+    return meshloom::detail::tensorOfShards(type, shape, cut, parts);
+  });
 }
 
 } // namespace meshloom::data

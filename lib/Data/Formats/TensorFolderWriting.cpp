@@ -14,6 +14,8 @@
 // others. Process 0 makes the folder and its index.
 #include "meshloom/Data/TensorFolder.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "SafetensorsFormat.h"
 #include "TensorFolderFormat.h"
 
@@ -483,29 +485,36 @@ static void writeFolder(const fs::path &path, const FolderContents &contents,
   }
 }
 
-void write_tensor_folder(const fs::path &path, const FolderContents &contents) {
-  const std::string context =
-      fmt::format("[write_tensor_folder] '{}'", path.string());
-  meshloom::detail::withDTensorErrors(
-      context, [&] { writeFolder(path, contents, context); });
+void write_tensor_folder(const fs::path &path, const FolderContents &contents,
+                         std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    const std::string context =
+        fmt::format("[write_tensor_folder] '{}'", path.string());
+    meshloom::detail::withDTensorErrors(
+        context, [&] { writeFolder(path, contents, context); });
+  });
 }
 
-void remove_tensor_folder(const fs::path &path) {
-  const fs::path target = path.has_filename() ? path : path.parent_path();
-  auto refuse = [&](const std::string &why) {
-    return Error(
-        fmt::format("[remove_tensor_folder] '{}': {}", path.string(), why));
-  };
-  if (!is_tensor_folder(target))
-    refuse("it is not a folder of tensors").raise();
-  const fs::path hidden = hiddenName(target);
-  if (Status gone = renameDurably(target.string(), hidden.string()); !gone)
-    gone.error().withMessage(refuse(gone.error().message()).message()).raise();
-  std::error_code error;
-  fs::remove_all(hidden, error);
-  if (error)
-    Error(refuse(error.message()).message(), errorCodeOfSystem(error.value()))
-        .raise();
+void remove_tensor_folder(const fs::path &path, std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    const fs::path target = path.has_filename() ? path : path.parent_path();
+    auto refuse = [&](const std::string &why) {
+      return Error(
+          fmt::format("[remove_tensor_folder] '{}': {}", path.string(), why));
+    };
+    if (!is_tensor_folder(target))
+      refuse("it is not a folder of tensors").raise();
+    const fs::path hidden = hiddenName(target);
+    if (Status gone = renameDurably(target.string(), hidden.string()); !gone)
+      gone.error()
+          .withMessage(refuse(gone.error().message()).message())
+          .raise();
+    std::error_code error;
+    fs::remove_all(hidden, error);
+    if (error)
+      Error(refuse(error.message()).message(), errorCodeOfSystem(error.value()))
+          .raise();
+  });
 }
 
 } // namespace meshloom::data

@@ -5,6 +5,8 @@
 // width, and adds noise.
 #include "meshloom/Data/Digits.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "../Random.h"
 #include "meshloom/Core/SystemError.h"
 #include "meshloom/Data/Idx.h"
@@ -204,27 +206,29 @@ Digits make_digits(int64_t n, uint64_t seed) {
 }
 
 void write_digits(const std::filesystem::path &folder, int64_t train,
-                  int64_t test, uint64_t seed) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure)
-    Error(fmt::format("[write_digits] cannot make folder '{}': {}",
-                      folder.string(), failure.message()),
-          errorCodeOfSystem(failure.value()))
-        .raise();
-  auto write = [&](const std::string &part, int64_t n, uint64_t partSeed) {
-    Digits digits = make_digits(n, partSeed);
-    auto array = [](Shape shape, const std::vector<uint8_t> &bytes) {
-      return IdxArray{DType::UI8, std::move(shape),
-                      std::vector<char>(bytes.begin(), bytes.end())};
+                  int64_t test, uint64_t seed, std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure)
+      Error(fmt::format("[write_digits] cannot make folder '{}': {}",
+                        folder.string(), failure.message()),
+            errorCodeOfSystem(failure.value()))
+          .raise();
+    auto write = [&](const std::string &part, int64_t n, uint64_t partSeed) {
+      Digits digits = make_digits(n, partSeed);
+      auto array = [](Shape shape, const std::vector<uint8_t> &bytes) {
+        return IdxArray{DType::UI8, std::move(shape),
+                        std::vector<char>(bytes.begin(), bytes.end())};
+      };
+      write_idx(folder / (part + "-images-idx3-ubyte"),
+                array({n, Digits::side, Digits::side}, digits.images));
+      write_idx(folder / (part + "-labels-idx1-ubyte"),
+                array({n}, digits.labels));
     };
-    write_idx(folder / (part + "-images-idx3-ubyte"),
-              array({n, Digits::side, Digits::side}, digits.images));
-    write_idx(folder / (part + "-labels-idx1-ubyte"),
-              array({n}, digits.labels));
-  };
-  write("train", train, Random(seed, 1).next());
-  write("t10k", test, Random(seed, 2).next());
+    write("train", train, Random(seed, 1).next());
+    write("t10k", test, Random(seed, 2).next());
+  });
 }
 
 } // namespace meshloom::data

@@ -2,6 +2,8 @@
 // The roles of the processes of an Estimator's cluster, see Estimator.h.
 #include "EstimatorState.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "meshloom/API/Logging.h"
 #include "meshloom/API/Processes.h"
 #include "meshloom/Core/SystemError.h"
@@ -233,19 +235,22 @@ const RunConfig &Estimator::config() const {
 }
 
 int64_t Estimator::train(const InputFunction &input_fn,
-                         std::optional<int64_t> max_steps) const {
-  switch (state->role()) {
-  case Role::Evaluates:
-    Error("[Estimator] this process is the evaluator, which does not "
-          "train: call train_and_evaluate",
-          ErrorCode::FAILED_PRECONDITION)
-        .raise();
-  case Role::Serves:
-    state->serve();
-    return 0;
-  default:
-    return state->train(input_fn, max_steps, {});
-  }
+                         std::optional<int64_t> max_steps,
+                         std::source_location where) const {
+  return meshloom::detail::atLine(where, [&]() -> int64_t {
+    switch (state->role()) {
+    case Role::Evaluates:
+      Error("[Estimator] this process is the evaluator, which does not "
+            "train: call train_and_evaluate",
+            ErrorCode::FAILED_PRECONDITION)
+          .raise();
+    case Role::Serves:
+      state->serve();
+      return 0;
+    default:
+      return state->train(input_fn, max_steps, {});
+    }
+  });
 }
 
 std::map<std::string, double> train_and_evaluate(const Estimator &estimator,

@@ -3,6 +3,8 @@
 #include "meshloom/NN/Models/Inspect.h"
 #include "../Layers/LayerState.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -166,43 +168,49 @@ std::string escaped(std::string_view text) {
 
 } // namespace
 
-void set_layouts(const Layer &model, const LayoutPatterns &patterns) {
-  const std::vector<NamedVariable> weights = model.named_variables();
-  std::map<const void *, const Layout *> chosen;
-  for (auto &[pattern, layout] : patterns) {
-    bool fitsAny = false;
+void set_layouts(const Layer &model, const LayoutPatterns &patterns,
+                 std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    const std::vector<NamedVariable> weights = model.named_variables();
+    std::map<const void *, const Layout *> chosen;
+    for (auto &[pattern, layout] : patterns) {
+      bool fitsAny = false;
+      for (const NamedVariable &weight : weights)
+        if (fits(pattern, weight.path)) {
+          fitsAny = true;
+          chosen[weight.variable.internal().get()] = &layout;
+        }
+      if (fitsAny)
+        continue;
+      std::string paths;
+      for (const NamedVariable &weight : weights)
+        paths += (paths.empty() ? "" : ", ") + weight.path;
+      Error(fmt::format("[set_layouts] the pattern '{}' fits no weight of "
+                        "'{}'; they are {}",
+                        pattern, model.name(), paths.empty() ? "none" : paths),
+            ErrorCode::NOT_FOUND)
+          .raise();
+    }
+    Choices choices;
     for (const NamedVariable &weight : weights)
-      if (fits(pattern, weight.path)) {
-        fitsAny = true;
-        chosen[weight.variable.internal().get()] = &layout;
-      }
-    if (fitsAny)
-      continue;
-    std::string paths;
-    for (const NamedVariable &weight : weights)
-      paths += (paths.empty() ? "" : ", ") + weight.path;
-    Error(fmt::format("[set_layouts] the pattern '{}' fits no weight of "
-                      "'{}'; they are {}",
-                      pattern, model.name(), paths.empty() ? "none" : paths),
-          ErrorCode::NOT_FOUND)
-        .raise();
-  }
-  Choices choices;
-  for (const NamedVariable &weight : weights)
-    if (auto choice = chosen.find(weight.variable.internal().get());
-        choice != chosen.end())
-      choose(choices, weight, *choice->second);
-  apply(choices);
+      if (auto choice = chosen.find(weight.variable.internal().get());
+          choice != chosen.end())
+        choose(choices, weight, *choice->second);
+    apply(choices);
+  });
 }
 
 void set_layouts(const Layer &model,
                  const std::function<std::optional<Layout>(
-                     const std::string &, const DVariable &)> &function) {
-  Choices choices;
-  for (const NamedVariable &weight : model.named_variables())
-    if (std::optional<Layout> layout = function(weight.path, weight.variable))
-      choose(choices, weight, *layout);
-  apply(choices);
+                     const std::string &, const DVariable &)> &function,
+                 std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    Choices choices;
+    for (const NamedVariable &weight : model.named_variables())
+      if (std::optional<Layout> layout = function(weight.path, weight.variable))
+        choose(choices, weight, *layout);
+    apply(choices);
+  });
 }
 
 std::string summary(const Layer &model) {
@@ -319,11 +327,14 @@ std::string plot_model(const Model &model) {
   return svg + "</svg>\n";
 }
 
-void plot_model(const Model &model, const std::filesystem::path &path) {
-  const std::string svg = plot_model(model);
-  std::ofstream file(path);
-  if (!(file << svg) || !file.flush())
-    Error(fmt::format("[plot_model] cannot write {}", path.string())).raise();
+void plot_model(const Model &model, const std::filesystem::path &path,
+                std::source_location where) {
+  meshloom::detail::atLine(where, [&] {
+    const std::string svg = plot_model(model);
+    std::ofstream file(path);
+    if (!(file << svg) || !file.flush())
+      Error(fmt::format("[plot_model] cannot write {}", path.string())).raise();
+  });
 }
 
 } // namespace meshloom

@@ -329,16 +329,20 @@ SymbolicTensor Layer::output(Where where) const {
   return onlyEnd(*this, false, where);
 }
 
-Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name)
-    : Model(std::make_shared<FunctionalImpl>(std::move(inputs.tensors),
-                                             std::move(outputs.tensors),
-                                             std::move(name))) {}
+Model::Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name,
+             Where where)
+    : Model(detail::atLine(where, [&] {
+        return std::make_shared<FunctionalImpl>(std::move(inputs.tensors),
+                                                std::move(outputs.tensors),
+                                                std::move(name));
+      })) {}
 
-Model::Model(const Layer &layer) : Trainer(layer.internal()) {
+Model::Model(const Layer &layer, Where where) : Trainer(layer.internal()) {
   if (!State::of(layer).isModel)
     Error(fmt::format("[Model] expected a layer that is a model, got {} "
                       "'{}'",
                       layer.class_name(), layer.name()))
+        .atLine(where)
         .raise();
 }
 

@@ -259,11 +259,12 @@ void ReduceLROnPlateau::set_state(const CallbackState &state) {
 }
 
 LearningRateScheduler::LearningRateScheduler(Schedule function, int verbose,
-                                             Checked)
+                                             Checked checked)
     : schedule(std::move(function)), verbose(verbose) {
   if (!schedule)
     Error("[LearningRateScheduler] expected a function of the epoch, got "
           "an empty one")
+        .atLine(checked.where)
         .raise();
 }
 

@@ -2,6 +2,8 @@
 // Numbers by name, see Logs.h.
 #include "meshloom/NN/Training/Logs.h"
 
+#include "meshloom/API/NameScope.h"
+
 #include "meshloom/Core/Result.h"
 
 #include <fmt/format.h>
@@ -54,10 +56,12 @@ std::optional<double> Logs::find(std::string_view name) const {
   return std::nullopt;
 }
 
-double Logs::at(std::string_view name) const {
-  if (std::optional<double> found = find(name))
-    return *found;
-  refuseName("Logs", name, values());
+double Logs::at(std::string_view name, std::source_location where) const {
+  return meshloom::detail::atLine(where, [&] {
+    if (std::optional<double> found = find(name))
+      return *found;
+    refuseName("Logs", name, values());
+  });
 }
 
 void Logs::set(std::string_view name, double value) {

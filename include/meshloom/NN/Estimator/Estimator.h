@@ -95,8 +95,10 @@ public:
   /// training that had none, and at its end. Gives global_step: the number of
   /// steps so far; of a process that serves others 0. Throws meshloom::Error as
   /// fit and Checkpoint::restore, and in an evaluator.
-  int64_t train(const InputFunction &input_fn,
-                std::optional<int64_t> max_steps = std::nullopt) const;
+  int64_t
+  train(const InputFunction &input_fn,
+        std::optional<int64_t> max_steps = std::nullopt,
+        std::source_location where = std::source_location::current()) const;
   /// "loss", metrics and "global_step" of the newest checkpoint, on all of the
   /// input or `steps` batches; they are summaries in the folder "eval", or
   /// "eval_NAME". Throws meshloom::Error if there is no checkpoint.

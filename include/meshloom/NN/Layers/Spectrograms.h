@@ -14,8 +14,9 @@ public:
   /// By name.
   FrameWindow(std::string name) : name(std::move(name)) {}
   /// By name.
-  FrameWindow(const char *name)
-      : name(textOrThrow(name, "the name of a window")) {}
+  FrameWindow(const char *name,
+              std::source_location where = std::source_location::current())
+      : name(textOrThrow(name, "the name of a window", where)) {}
   /// By one number for each sample of a frame: {0.1, 0.5, 1, 0.25}.
   FrameWindow(std::vector<double> numbers) : numbers(std::move(numbers)) {}
   /// The same.

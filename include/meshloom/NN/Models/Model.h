@@ -73,11 +73,12 @@ public:
   Model() = default;
   /// The model that computes `outputs` from `inputs`. Throws meshloom::Error if
   /// outputs need an Input that is not given, or if two layers have one name.
-  Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "");
+  Model(SymbolicTensors inputs, SymbolicTensors outputs, std::string name = "",
+        Where where = Where::current());
   /// A handle of an implementation.
   explicit Model(std::shared_ptr<ModelImpl> impl) : Trainer(std::move(impl)) {}
   /// The model that a layer is. Throws meshloom::Error if it is not a model.
-  explicit Model(const Layer &layer);
+  explicit Model(const Layer &layer, Where where = Where::current());
 
   /// The inputs of its graph; empty for models of code, and before it is built.
   std::vector<SymbolicTensor> inputs() const;

@@ -148,21 +148,26 @@ public:
   /// std::function or a null pointer, as the next one does.
   template <typename F>
     requires std::is_invocable_r_v<double, F &, int64_t, double>
-  explicit LearningRateScheduler(F schedule, int verbose = 0)
+  explicit LearningRateScheduler(F schedule, int verbose = 0,
+                                 Where where = Where::current())
       : LearningRateScheduler(Schedule(std::move(schedule)), verbose,
-                              Checked()) {}
+                              Checked{where}) {}
   /// By the number alone.
   template <typename F>
     requires std::is_invocable_r_v<double, F &, int64_t>
-  explicit LearningRateScheduler(F byEpoch, int verbose = 0)
+  explicit LearningRateScheduler(F byEpoch, int verbose = 0,
+                                 Where where = Where::current())
       : LearningRateScheduler(
             ofNumber(std::function<double(int64_t)>(std::move(byEpoch))),
-            verbose, Checked()) {}
+            verbose, Checked{where}) {}
   void on_epoch_begin(int64_t epoch, Logs &logs) override;
   void on_epoch_end(int64_t epoch, Logs &logs) override;
 
 private:
-  struct Checked {};
+  /// Tells the constructor that checks apart, and has the line that it names.
+  struct Checked {
+    Where where;
+  };
   LearningRateScheduler(Schedule schedule, int verbose, Checked);
   static Schedule ofNumber(std::function<double(int64_t)> byEpoch);
 

@@ -38,7 +38,8 @@ public:
   std::optional<double> find(std::string_view name) const;
   /// The number of the name. Throws meshloom::Error, which lists the names that
   /// there are, if there is none.
-  double at(std::string_view name) const;
+  double at(std::string_view name,
+            std::source_location where = std::source_location::current()) const;
   /// Gives the name a number.
   void set(std::string_view name, double value);
 

@@ -42,8 +42,8 @@ public:
   /// By name. Throws meshloom::Error that lists the closest names.
   OptimizerOrName(const char *name, Where where = Where::current())
       : OptimizerOrName(
-            std::string(textOrThrow(name, "the name of an optimizer")), where) {
-  }
+            std::string(textOrThrow(name, "the name of an optimizer", where)),
+            where) {}
   /// By name. Throws meshloom::Error that lists the closest names.
   OptimizerOrName(const std::string &name, Where where = Where::current())
       : optimizer(
