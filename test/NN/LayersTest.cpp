@@ -57,6 +57,15 @@ struct Reader : Module {
   }
 };
 
+// A misspelt name once left the weight whole on every device.
+TEST(LayersTest, ALayoutOfNoWeightIsAnError) {
+  const layers::Dense dense(
+      4, {.common = {.layouts = {{"kernal", specs("ux", mesh2x4())}}}});
+  EXPECT_ERROR(dense(ones({2, 3})), HAS("no weight 'kernal'"),
+               HAS("'kernel', 'bias'"));
+  EXPECT_FALSE(dense.built());
+}
+
 TEST(LayersTest, ATransformerLearnsSharded) {
   Mesh mesh = mesh2x4();
   auto scope = default_mesh(mesh);

@@ -123,6 +123,24 @@ std::optional<Mesh> meshFor(const LayerImpl::State &state,
   return meshOfTrace();
 }
 
+/// Throws where a layout was chosen for a weight that the layer does not have:
+/// that weight's name is misspelt, and the weight would be whole on each
+/// device.
+void expectLayoutsOfWeights(const LayerImpl::State &state) {
+  std::vector<std::string_view> names;
+  for (const LayerImpl::State::Weight &weight : state.weights)
+    names.push_back(weight.name);
+  for (const auto &[name, layout] : state.options.layouts)
+    if (std::ranges::find(names, name) == names.end())
+      fail("layouts",
+           fmt::format("layer '{}' has no weight '{}' for the layout {}: its "
+                       "weights are {}",
+                       state.name, name, layout.spec_string(),
+                       names.empty()
+                           ? "none"
+                           : fmt::format("'{}'", fmt::join(names, "', '"))));
+}
+
 void buildIn(LayerImpl &impl, const std::vector<TensorSpec> &inputs,
              const std::optional<Mesh> &mesh) {
   LayerImpl::State &state = LayerImpl::State::of(impl);
@@ -139,6 +157,7 @@ void buildIn(LayerImpl &impl, const std::vector<TensorSpec> &inputs,
     if (mesh)
       scope.emplace(*mesh);
     impl.build_many(shapes);
+    expectLayoutsOfWeights(state);
   } catch (...) { // nothing half done
     state.weights.resize(weights);
     state.parts.erase(state.parts.begin() + ptrdiff_t(parts),
