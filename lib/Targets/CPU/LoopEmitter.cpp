@@ -385,11 +385,10 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitSort(library);
   if (library.getCallee() == "top_k")
     return emitTopK(library);
-  if (library.getCallee() == "lu" || library.getCallee() == "cholesky" ||
-      library.getCallee() == "triangular_solve")
-    return emitFactorization(library);
-  assert(library.getCallee() == "scatter" && "LoopCalls.cpp takes no others");
-  emitScatter(library);
+  if (library.getCallee() == "scatter")
+    return emitScatter(library);
+  // LoopCalls.cpp takes no others.
+  emitFactorization(library);
 }
 
 void LoopEmitter::emitKernel(KernelOp kernel) {

@@ -185,8 +185,9 @@ private:
   /// functions it decides in which order terms are added.
   static bool isFactorization(LibraryCallOp call) {
     constexpr int64_t mostRows = 16;
-    const StringRef callee = call.getCallee();
-    if (callee != "lu" && callee != "cholesky" && callee != "triangular_solve")
+    static constexpr StringRef callees[] = {
+        "cholesky", "geqrf", "householder_product", "lu", "triangular_solve"};
+    if (!llvm::is_contained(callees, call.getCallee()))
       return false;
     const Type type = call.getInputs()[0].getType();
     return (elementTypeOf(type).isF32() || elementTypeOf(type).isF64()) &&
