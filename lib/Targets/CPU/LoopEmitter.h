@@ -26,6 +26,10 @@ private:
   void emitBlock(Block &block);
   void emitOp(Operation &op);
   void emitKernel(spmd::KernelOp kernel);
+  void callKernel(spmd::KernelOp kernel, ArrayRef<ArrayPlace> operands);
+  void allocateOnce(mlir::LLVM::LLVMFuncOp function);
+  mlir::LLVM::LLVMFuncOp makeInner(const std::string &name,
+                                   unsigned numPointers, bool areDistinct);
   void emitCall(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> carried);
   void emitLoop(dtensor::WhileOp loop, ArrayRef<ArrayPlace> carried);
   void emitBranch(dtensor::CaseOp branch);
@@ -190,6 +194,8 @@ private:
   /// Addresses of inputs that no result overwrites.
   DenseSet<Value> unchanged;
   unsigned products = 0; ///< functions of products so far
+  bool kernelsAreCalled = false;
+  unsigned calledKernels = 0; ///< functions of kernels so far
 };
 
 } // namespace meshloom

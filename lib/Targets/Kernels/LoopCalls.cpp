@@ -29,8 +29,11 @@ using spmd::LibraryCallOp;
 namespace {
 
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
-/// the loop.
+/// the loop: in any loop, in one of many steps with little data, and for each
+/// of those steps.
 constexpr int64_t mostBytes = int64_t(1) << 18;
+constexpr int64_t mostBytesOfSmallSteps = int64_t(1) << 20;
+constexpr int64_t bytesOfSmallStep = int64_t(1) << 11;
 
 int64_t elementsOf(Type type) {
   return mlir::ShapedType::getNumElements(globalShape(type));
@@ -66,7 +69,9 @@ public:
   bool takes(WhileOp loop) {
     return add(loop) &&
            work <= mostLoopFlops * std::max<int64_t>(1, steps / 2) &&
-           productWork <= mostLoopProducts / 2 && bytes <= mostBytes;
+           productWork <= mostLoopProducts / 2 &&
+           bytes <= std::clamp(steps * bytesOfSmallStep, mostBytes,
+                               mostBytesOfSmallSteps);
   }
   /// Returns the operations of a turn, with all turns of the loops inside.
   int64_t operations() const { return work + productWork + innerOperations; }
@@ -249,7 +254,7 @@ private:
     if (call.getCallee() == "loop") {
       // The turns inside have been looked at.
       Turn inner;
-      bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytes;
+      bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytesOfSmallSteps;
       innerOperations +=
           inner.operations() * std::max<int64_t>(1, turnsOf(loopOf(call)));
       return true;
