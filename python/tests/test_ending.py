@@ -19,7 +19,7 @@ ctypes.c_void_p.from_address(address).value = ctypes.cast(leave, ctypes.c_void_p
 @pytest.mark.parametrize(
     ("end", "leaves"),
     [("", ""), ("sys.exit(0)", ""), ("sys.exit(3)", "left\n"),
-     ("sys.exit('no data')", "left\n"), ("raise ValueError()", "left\n")],
+     ("sys.exit('no data')", "left\n"), ("exit(3)", "left\n"), ("raise ValueError()", "left\n")],
 )
 def test_processes_that_fail_leave_the_others(end, leaves):
     done = subprocess.run([sys.executable, "-c", PROGRAM + end], capture_output=True, text=True)

@@ -34,6 +34,29 @@ bool isSlice(Operation *op) {
   auto call = dyn_cast<LibraryCallOp>(op);
   return call && call.getCallee() == "dynamic_slice";
 }
+
+/// LLVM takes time that grows with the square of the loops in one function.
+bool hasManyKernels(Region &region) {
+  constexpr int64_t many = 128;
+  int64_t count = 0;
+  region.walk([&](KernelOp kernel) { count += kernel.getNumIterations() > 1; });
+  return count > many;
+}
+
+/// Returns the array that an address points into.
+Value arrayOf(Value address) {
+  while (auto element = address.getDefiningOp<LLVM::GEPOp>())
+    address = element.getBase();
+  return address;
+}
+
+/// Returns whether no two of the addresses point into one array.
+bool areOfDifferentArrays(ValueRange addresses) {
+  DenseSet<Value> arrays;
+  return llvm::all_of(addresses, [&](Value address) {
+    return arrays.insert(arrayOf(address)).second;
+  });
+}
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -45,15 +68,8 @@ void LoopEmitter::emit(StringRef symbol) {
   SmallVector<int32_t> inPlace = inPlaceOf(call);
   const unsigned numPointers =
       numInputs + llvm::count_if(inPlace, [](int32_t i) { return i < 0; });
-  inner = makeFunction(module, (symbol + "_loop").str(),
-                       SmallVector<Type>(numPointers, pointer),
-                       LLVM::Linkage::Internal);
-  // Inlined, the pointers would lose what noalias says about them.
-  inner.setPassthroughAttr(b.getArrayAttr(
-      {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
-  for (unsigned i = 0; i < numPointers; ++i)
-    inner.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                     b.getUnitAttr());
+  inner = makeInner((symbol + "_loop").str(), numPointers, true);
+  kernelsAreCalled = hasManyKernels(call.getScalar());
   Block &entry = inner.getBody().front();
   SmallVector<ArrayPlace> inputs, results;
   for (auto [i, input] : llvm::enumerate(call.getInputs())) {
@@ -71,9 +87,22 @@ void LoopEmitter::emit(StringRef symbol) {
     places[argument] = place;
   emitCall(call, results);
   b.create<LLVM::ReturnOp>(loc, ValueRange());
-  // Arrays on the stack are allocated once, not in each turn.
-  Operation *first = &entry.front();
-  inner.walk([&](LLVM::AllocaOp array) {
+  allocateOnce(inner);
+
+  makeFunction(module, symbol, SmallVector<Type>(4, pointer),
+               LLVM::Linkage::External);
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < numPointers; ++i)
+    arguments.push_back(loadArgument(0, pointer, i));
+  b.create<LLVM::CallOp>(loc, inner, arguments);
+  b.create<LLVM::ReturnOp>(loc, ValueRange());
+}
+
+/// Has arrays on the stack allocated once, not in each turn of a loop.
+void LoopEmitter::allocateOnce(LLVM::LLVMFuncOp function) {
+  Operation *first = &function.getBody().front().front();
+  OpBuilder::InsertionGuard guard(b);
+  function.walk([&](LLVM::AllocaOp array) {
     b.setInsertionPoint(first);
     llvm::APInt size;
     bool isStatic =
@@ -83,14 +112,23 @@ void LoopEmitter::emit(StringRef symbol) {
     array.getArraySizeMutable().assign(constant(size.getSExtValue()));
     array->moveBefore(first);
   });
+}
 
-  makeFunction(module, symbol, SmallVector<Type>(4, pointer),
-               LLVM::Linkage::External);
-  SmallVector<Value> arguments;
-  for (unsigned i = 0; i < numPointers; ++i)
-    arguments.push_back(loadArgument(0, pointer, i));
-  b.create<LLVM::CallOp>(loc, inner, arguments);
-  b.create<LLVM::ReturnOp>(loc, ValueRange());
+/// Makes an internal function of pointers, which LLVM does not inline.
+LLVM::LLVMFuncOp LoopEmitter::makeInner(const std::string &name,
+                                        unsigned numPointers,
+                                        bool areDistinct) {
+  auto function =
+      makeFunction(module, name, SmallVector<Type>(numPointers, pointer),
+                   LLVM::Linkage::Internal);
+  // Inlined, the pointers would lose what noalias says about them.
+  function.setPassthroughAttr(b.getArrayAttr(
+      {b.getStringAttr("nounwind"), b.getStringAttr("noinline")}));
+  if (areDistinct)
+    for (unsigned i = 0; i < numPointers; ++i)
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          b.getUnitAttr());
+  return function;
 }
 
 //===----------------------------------------------------------------------===//
@@ -385,11 +423,10 @@ void LoopEmitter::emitOp(Operation &op) {
     return emitSort(library);
   if (library.getCallee() == "top_k")
     return emitTopK(library);
-  if (library.getCallee() == "lu" || library.getCallee() == "cholesky" ||
-      library.getCallee() == "triangular_solve")
-    return emitFactorization(library);
-  assert(library.getCallee() == "scatter" && "LoopCalls.cpp takes no others");
-  emitScatter(library);
+  if (library.getCallee() == "scatter")
+    return emitScatter(library);
+  // LoopCalls.cpp takes no others.
+  emitFactorization(library);
 }
 
 void LoopEmitter::emitKernel(KernelOp kernel) {
@@ -420,8 +457,35 @@ void LoopEmitter::emitKernel(KernelOp kernel) {
     places[kernel.getResult(i)] = place;
     operands.push_back(place);
   }
+  if (kernelsAreCalled && kernel.getNumIterations() > 1)
+    return callKernel(kernel, operands);
   KernelEmitter(kernel, module).emitAtEnd(b.getBlock(), operands);
   b.setInsertionPointToEnd(b.getBlock());
+}
+
+/// Calls a function of its own for the kernel. An array that is an input and an
+/// output is one argument.
+void LoopEmitter::callKernel(KernelOp kernel, ArrayRef<ArrayPlace> operands) {
+  llvm::SmallSetVector<Value, 8> addresses;
+  for (const ArrayPlace &operand : operands)
+    addresses.insert(operand.address);
+  LLVM::LLVMFuncOp function;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    function = makeInner(
+        (inner.getName() + "_kernel" + Twine(calledKernels++)).str(),
+        addresses.size(), areOfDifferentArrays(addresses.getArrayRef()));
+    Block &entry = function.getBody().front();
+    SmallVector<ArrayPlace> places(operands);
+    for (ArrayPlace &place : places)
+      place.address = entry.getArgument(std::distance(
+          addresses.begin(), llvm::find(addresses, place.address)));
+    KernelEmitter(kernel, module).emitAtEnd(&entry, places);
+    b.setInsertionPointToEnd(&entry);
+    b.create<LLVM::ReturnOp>(loc, ValueRange());
+    allocateOnce(function);
+  }
+  b.create<LLVM::CallOp>(loc, function, addresses.getArrayRef());
 }
 
 void meshloom::emitLoopCall(LibraryCallOp call, StringRef symbol,

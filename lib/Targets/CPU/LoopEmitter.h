@@ -2,7 +2,8 @@
 // The code of one loop that is compiled whole: what LoopEmitter.cpp (places,
 // loops, branches, kernels), LoopIndexing.cpp (slices, gathers, scatters),
 // LoopLines.cpp (running reductions, sorts), LoopProducts.cpp (products of
-// matrices) and LoopFactorizations.cpp (systems of equations) write together.
+// matrices), LoopFactorizations.cpp (systems of equations) and
+// LoopReflections.cpp (QR factorizations) write together.
 #pragma once
 
 #include "KernelEmitter.h"
@@ -25,6 +26,10 @@ private:
   void emitBlock(Block &block);
   void emitOp(Operation &op);
   void emitKernel(spmd::KernelOp kernel);
+  void callKernel(spmd::KernelOp kernel, ArrayRef<ArrayPlace> operands);
+  void allocateOnce(mlir::LLVM::LLVMFuncOp function);
+  mlir::LLVM::LLVMFuncOp makeInner(const std::string &name,
+                                   unsigned numPointers, bool areDistinct);
   void emitCall(spmd::LibraryCallOp call, ArrayRef<ArrayPlace> carried);
   void emitLoop(dtensor::WhileOp loop, ArrayRef<ArrayPlace> carried);
   void emitBranch(dtensor::CaseOp branch);
@@ -154,6 +159,30 @@ private:
   /// Factors the lower triangle.
   void factorCholesky(const MatrixPlace &matrix, int64_t rows);
 
+  Value wideNumber(double number);
+  Value loadWide(Value address, Type type);
+  void storeNarrow(Value address, Type type, Value number);
+  Value wideEntry(const MatrixPlace &matrix, int64_t row, Value column) {
+    return loadWide(entryOf(matrix, constant(row), column), matrix.element);
+  }
+  Value greatestBelow(const MatrixPlace &matrix, int64_t step, int64_t rows);
+  /// Stores the reflection that brings column `step` from that row on to one
+  /// number, and returns its factor.
+  Value makeReflection(const MatrixPlace &matrix, int64_t step, int64_t rows);
+  /// Reflects the columns right of `step`.
+  void reflectColumns(const MatrixPlace &matrix, Value tau, int64_t step,
+                      int64_t rows, int64_t columns);
+  Value isFiniteBelow(const MatrixPlace &matrix, int64_t firstOffDiagonal,
+                      int64_t rows, int64_t columns);
+  void spoilUnless(Value isFinite, const MatrixPlace &matrix, int64_t rows,
+                   int64_t columns);
+  void factorQr(const MatrixPlace &matrix, int64_t rows, int64_t columns,
+                const MatrixPlace &taus);
+  /// `matrix` holds the vectors of `count` reflections before.
+  void multiplyReflections(const MatrixPlace &matrix, int64_t rows,
+                           int64_t columns, const MatrixPlace &taus,
+                           int64_t count);
+
   ArrayRef<int64_t> list(spmd::LibraryCallOp call, StringRef name) {
     return call.getOptions()->getAs<mlir::DenseI64ArrayAttr>(name).asArrayRef();
   }
@@ -165,6 +194,8 @@ private:
   /// Addresses of inputs that no result overwrites.
   DenseSet<Value> unchanged;
   unsigned products = 0; ///< functions of products so far
+  bool kernelsAreCalled = false;
+  unsigned calledKernels = 0; ///< functions of kernels so far
 };
 
 } // namespace meshloom

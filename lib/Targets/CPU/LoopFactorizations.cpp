@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lu, cholesky and triangular_solve of small matrices in a loop that is
-// compiled whole. They do what the library does for as few rows, step by step
+// compiled whole (and, in LoopReflections.cpp, QR factorizations). They do what
+// the library does for as few rows, step by step
 // (lib/Runtime/Library/LuFactorization.cpp, Factorizations.cpp): the steps are
 // written out, what they do to rows and columns are loops.
 #include "LoopEmitter.h"
@@ -82,6 +83,17 @@ void LoopEmitter::emitFactorization(LibraryCallOp op) {
     if (op.getCallee() == "lu")
       return eliminate(matrix, rows, columns, part(results[1], b.getI32Type()),
                        part(results[2], b.getI32Type()));
+    auto columnOf = [&](const ArrayPlace &place) {
+      return MatrixPlace{part(place, type).address, type, place.strides.back(),
+                         0};
+    };
+    if (op.getCallee() == "geqrf")
+      return factorQr(matrix, rows, columns, columnOf(results[1]));
+    if (op.getCallee() == "householder_product") {
+      Value taus = op.getInputs()[1];
+      return multiplyReflections(matrix, rows, columns, columnOf(placeOf(taus)),
+                                 globalShape(taus.getType()).back());
+    }
     if (solves)
       return solveTriangular(op, matrixOf(placeOf(op.getInputs()[0])), matrix,
                              rows, columns);

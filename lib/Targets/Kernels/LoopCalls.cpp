@@ -29,8 +29,11 @@ using spmd::LibraryCallOp;
 namespace {
 
 /// Bytes of intermediate values, which lie on the stack of the thread that runs
-/// the loop.
+/// the loop: in any loop, in one of many steps with little data, and for each
+/// of those steps.
 constexpr int64_t mostBytes = int64_t(1) << 18;
+constexpr int64_t mostBytesOfSmallSteps = int64_t(1) << 20;
+constexpr int64_t bytesOfSmallStep = int64_t(1) << 11;
 
 int64_t elementsOf(Type type) {
   return mlir::ShapedType::getNumElements(globalShape(type));
@@ -66,7 +69,9 @@ public:
   bool takes(WhileOp loop) {
     return add(loop) &&
            work <= mostLoopFlops * std::max<int64_t>(1, steps / 2) &&
-           productWork <= mostLoopProducts / 2 && bytes <= mostBytes;
+           productWork <= mostLoopProducts / 2 &&
+           bytes <= std::clamp(steps * bytesOfSmallStep, mostBytes,
+                               mostBytesOfSmallSteps);
   }
   /// Returns the operations of a turn, with all turns of the loops inside.
   int64_t operations() const { return work + productWork + innerOperations; }
@@ -185,8 +190,9 @@ private:
   /// functions it decides in which order terms are added.
   static bool isFactorization(LibraryCallOp call) {
     constexpr int64_t mostRows = 16;
-    const StringRef callee = call.getCallee();
-    if (callee != "lu" && callee != "cholesky" && callee != "triangular_solve")
+    static constexpr StringRef callees[] = {
+        "cholesky", "geqrf", "householder_product", "lu", "triangular_solve"};
+    if (!llvm::is_contained(callees, call.getCallee()))
       return false;
     const Type type = call.getInputs()[0].getType();
     return (elementTypeOf(type).isF32() || elementTypeOf(type).isF64()) &&
@@ -248,7 +254,7 @@ private:
     if (call.getCallee() == "loop") {
       // The turns inside have been looked at.
       Turn inner;
-      bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytes;
+      bytes += inner.takes(loopOf(call)) ? inner.bytes : mostBytesOfSmallSteps;
       innerOperations +=
           inner.operations() * std::max<int64_t>(1, turnsOf(loopOf(call)));
       return true;

@@ -6,6 +6,7 @@ leaves them first: their next exchange with it is an exception.
 """
 
 import atexit
+import builtins
 import ctypes
 import sys
 
@@ -16,7 +17,7 @@ _exit_code = None
 
 
 def _exit_with_code(code=None):
-    """Is sys.exit, and remembers the code, which Python tells nobody at the end."""
+    """Is sys.exit, exit and quit; it remembers the code, which Python tells nobody at the end."""
     global _exit_code
     _exit_code = code
     _exit(code)
@@ -36,7 +37,7 @@ def address(processes: int) -> int:
     called later.
     """
     if processes > 1:
-        sys.exit = _exit_with_code
+        sys.exit = builtins.exit = builtins.quit = _exit_with_code
     atexit.unregister(_leave_after_failure)
     atexit.register(_leave_after_failure)
     return ctypes.addressof(_leave)

@@ -3,10 +3,17 @@
 // RUN: mesh-run %s --function pivots --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function systems --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function roots --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-opt %s --target=cpu --function=reflections | FileCheck %s --check-prefix=REFLECTIONS
+// RUN: mesh-run %s --function reflections --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function huge | FileCheck %s --check-prefix=HUGE
 // RUN: mesh-run %s --function systems --verify --deterministic | FileCheck %s --check-prefix=RUNS
 // WHOLE: spmd.library_call "loop"
 // WHOLE: spmd.library_call "lu"
+// REFLECTIONS: spmd.library_call "loop"
+// REFLECTIONS: spmd.library_call "geqrf"
+// REFLECTIONS: spmd.library_call "householder_product"
 // RUNS: result 0
+// HUGE: result 0 {{.*}}[-5e+200,
 
 // A batch of matrices that are not square; one of them is singular.
 func.func @pivots(%a: tensor<2x5x3xf64>) -> (tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>) {
@@ -78,4 +85,62 @@ func.func @roots(%a: tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2x3x3xf32>
     dtensor.yield %k, %next, %lower, %upper : tensor<i32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>
   }
   return %r#2, %r#3 : tensor<2x3x3xf32>, tensor<2x3x3xf32>
+}
+
+// A batch of matrices: one whose first column is on the axis, one with zeros
+// alone, one with a number that is not finite, and a wide one; and a product
+// with fewer reflections than columns.
+func.func @reflections(%a: tensor<3x5x3xf32>, %b: tensor<3x4xf64>) -> (tensor<3x5x3xf32>, tensor<3x3xf32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3xf64>, tensor<3x3xf64>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %no_factors = dtensor.constant dense<0.0> : tensor<3x5x3xf32>
+  %no_taus = dtensor.constant dense<0.0> : tensor<3x3xf32>
+  %no_wide = dtensor.constant dense<0.0> : tensor<3x4xf64>
+  %no_wide_taus = dtensor.constant dense<0.0> : tensor<3xf64>
+  %no_square = dtensor.constant dense<0.0> : tensor<3x3xf64>
+  %factor = dtensor.constant dense<[[[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]], [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 0x7F800000, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]> : tensor<3x5x3xf32>
+  %half = dtensor.constant dense<0.5> : tensor<3x5x3xf32>
+  %half_wide = dtensor.constant dense<0.5> : tensor<3x4xf64>
+  %r:9 = dtensor.while (%zero, %a, %b, %no_factors, %no_taus, %no_factors, %no_wide, %no_wide_taus, %no_square) : (tensor<i32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3x5x3xf32>, tensor<3x3xf32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3xf64>, tensor<3x3xf64>) -> (tensor<i32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3x5x3xf32>, tensor<3x3xf32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3xf64>, tensor<3x3xf64>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<3x5x3xf32>, %y: tensor<3x4xf64>, %f: tensor<3x5x3xf32>, %t: tensor<3x3xf32>, %q: tensor<3x5x3xf32>, %w: tensor<3x4xf64>, %u: tensor<3xf64>, %s: tensor<3x3xf64>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<3x5x3xf32>, %y: tensor<3x4xf64>, %f: tensor<3x5x3xf32>, %t: tensor<3x3xf32>, %q: tensor<3x5x3xf32>, %w: tensor<3x4xf64>, %u: tensor<3xf64>, %s: tensor<3x3xf64>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %next = dtensor.multiply %x, %half : tensor<3x5x3xf32>
+    %next_wide = dtensor.multiply %y, %half_wide : tensor<3x4xf64>
+    %m = dtensor.multiply %next, %factor : tensor<3x5x3xf32>
+    %factors, %taus = dtensor.geqrf %m : (tensor<3x5x3xf32>) -> (tensor<3x5x3xf32>, tensor<3x3xf32>)
+    %product = dtensor.householder_product %factors, %taus : (tensor<3x5x3xf32>, tensor<3x3xf32>) -> tensor<3x5x3xf32>
+    %wide, %wide_taus = dtensor.geqrf %next_wide : (tensor<3x4xf64>) -> (tensor<3x4xf64>, tensor<3xf64>)
+    %vectors = dtensor.slice %wide [0:3, 0:3] : (tensor<3x4xf64>) -> tensor<3x3xf64>
+    %first_taus = dtensor.slice %wide_taus [0:2] : (tensor<3xf64>) -> tensor<2xf64>
+    %square = dtensor.householder_product %vectors, %first_taus : (tensor<3x3xf64>, tensor<2xf64>) -> tensor<3x3xf64>
+    dtensor.yield %k, %next, %next_wide, %factors, %taus, %product, %wide, %wide_taus, %square : tensor<i32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3x5x3xf32>, tensor<3x3xf32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3xf64>, tensor<3x3xf64>
+  }
+  return %r#3, %r#4, %r#5, %r#6, %r#7, %r#8 : tensor<3x5x3xf32>, tensor<3x3xf32>, tensor<3x5x3xf32>, tensor<3x4xf64>, tensor<3xf64>, tensor<3x3xf64>
+}
+
+// Squares of these numbers overflow.
+func.func @huge() -> tensor<2x1xf64> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %half = dtensor.constant dense<0.5> : tensor<2x1xf64>
+  %numbers = dtensor.constant dense<[[12.0e+200], [16.0e+200]]> : tensor<2x1xf64>
+  %none = dtensor.constant dense<0.0> : tensor<2x1xf64>
+  %r:3 = dtensor.while (%zero, %numbers, %none) : (tensor<i32>, tensor<2x1xf64>, tensor<2x1xf64>) -> (tensor<i32>, tensor<2x1xf64>, tensor<2x1xf64>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x1xf64>, %f: tensor<2x1xf64>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<2x1xf64>, %f: tensor<2x1xf64>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %next = dtensor.multiply %x, %half : tensor<2x1xf64>
+    %factors, %taus = dtensor.geqrf %next : (tensor<2x1xf64>) -> (tensor<2x1xf64>, tensor<1xf64>)
+    dtensor.yield %k, %next, %factors : tensor<i32>, tensor<2x1xf64>, tensor<2x1xf64>
+  }
+  return %r#2 : tensor<2x1xf64>
 }

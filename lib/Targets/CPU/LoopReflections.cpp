@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// geqrf and householder_product of small matrices in a loop that is compiled
+// whole: Householder's reflections as LAPACK stores them. The steps and the
+// sums over rows are written out; what a step does to columns is a loop. Sums
+// and factors are f64 for matrices of f32, too. A matrix with numbers that are
+// not finite becomes NaNs, as in the library.
+// Source: G. H. Golub and C. F. Van Loan, Matrix Computations, 5.1 and 5.2.
+#include "LoopEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace meshloom;
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+Value LoopEmitter::wideNumber(double number) {
+  return b.create<arith::ConstantOp>(loc, b.getF64FloatAttr(number));
+}
+
+Value LoopEmitter::loadWide(Value address, Type type) {
+  Value number = loadScalar(address, type);
+  return type.isF64()
+             ? number
+             : Value(b.create<arith::ExtFOp>(loc, b.getF64Type(), number));
+}
+
+void LoopEmitter::storeNarrow(Value address, Type type, Value number) {
+  storeScalar(address, type.isF64() ? number
+                                    : Value(b.create<arith::TruncFOp>(loc, type,
+                                                                      number)));
+}
+
+Value LoopEmitter::greatestBelow(const MatrixPlace &matrix, int64_t step,
+                                 int64_t rows) {
+  Value greatest = wideNumber(0);
+  for (int64_t row = step + 1; row < rows; ++row) {
+    Value size =
+        b.create<math::AbsFOp>(loc, wideEntry(matrix, row, constant(step)));
+    greatest = b.create<arith::MaximumFOp>(loc, greatest, size);
+  }
+  return greatest;
+}
+
+Value LoopEmitter::makeReflection(const MatrixPlace &matrix, int64_t step,
+                                  int64_t rows) {
+  Value column = constant(step), alpha = wideEntry(matrix, step, column);
+  Value below = greatestBelow(matrix, step, rows);
+  Value isTrivial = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ,
+                                            below, wideNumber(0));
+  // No square of a quotient overflows.
+  Value scale = b.create<arith::MaximumFOp>(loc, below,
+                                            b.create<math::AbsFOp>(loc, alpha));
+  Value squares = wideNumber(0);
+  for (int64_t row = step; row < rows; ++row) {
+    Value quotient =
+        b.create<arith::DivFOp>(loc, wideEntry(matrix, row, column), scale);
+    squares = b.create<arith::AddFOp>(
+        loc, squares, b.create<arith::MulFOp>(loc, quotient, quotient));
+  }
+  Value norm =
+      b.create<arith::MulFOp>(loc, scale, b.create<math::SqrtOp>(loc, squares));
+  Value beta = b.create<arith::NegFOp>(
+      loc, b.create<math::CopySignOp>(loc, norm, alpha));
+  Value difference = b.create<arith::SubFOp>(loc, alpha, beta);
+  forRange(step + 1, rows, [&](Value row) {
+    Value address = entryOf(matrix, row, column);
+    Value entry = loadWide(address, matrix.element);
+    Value quotient = b.create<arith::DivFOp>(loc, entry, difference);
+    storeNarrow(address, matrix.element,
+                b.create<arith::SelectOp>(loc, isTrivial, entry, quotient));
+  });
+  storeNarrow(entryOf(matrix, column, column), matrix.element,
+              b.create<arith::SelectOp>(loc, isTrivial, alpha, beta));
+  Value tau = b.create<arith::DivFOp>(
+      loc, b.create<arith::SubFOp>(loc, beta, alpha), beta);
+  return b.create<arith::SelectOp>(loc, isTrivial, wideNumber(0), tau);
+}
+
+void LoopEmitter::reflectColumns(const MatrixPlace &matrix, Value tau,
+                                 int64_t step, int64_t rows, int64_t columns) {
+  forRange(step + 1, columns, [&](Value column) {
+    Value sum = wideEntry(matrix, step, column);
+    for (int64_t row = step + 1; row < rows; ++row) {
+      Value product =
+          b.create<arith::MulFOp>(loc, wideEntry(matrix, row, constant(step)),
+                                  wideEntry(matrix, row, column));
+      sum = b.create<arith::AddFOp>(loc, sum, product);
+    }
+    Value factor = b.create<arith::MulFOp>(loc, tau, sum);
+    for (int64_t row = step; row < rows; ++row) {
+      Value product = factor;
+      if (row > step)
+        product = b.create<arith::MulFOp>(
+            loc, factor, wideEntry(matrix, row, constant(step)));
+      Value entry = wideEntry(matrix, row, column);
+      storeNarrow(entryOf(matrix, constant(row), column), matrix.element,
+                  b.create<arith::SubFOp>(loc, entry, product));
+    }
+  });
+}
+
+/// Returns whether the elements of the columns are finite, from
+/// `firstOffDiagonal` rows below the diagonal on.
+Value LoopEmitter::isFiniteBelow(const MatrixPlace &matrix,
+                                 int64_t firstOffDiagonal, int64_t rows,
+                                 int64_t columns) {
+  Value sum = wideNumber(0);
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = std::max<int64_t>(0, column + firstOffDiagonal);
+         row < rows; ++row) {
+      Value entry = wideEntry(matrix, row, constant(column));
+      // This is zero, or NaN.
+      Value zero = b.create<arith::SubFOp>(loc, entry, entry);
+      sum = b.create<arith::AddFOp>(loc, sum, zero);
+    }
+  return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, sum,
+                                 wideNumber(0));
+}
+
+void LoopEmitter::spoilUnless(Value isFinite, const MatrixPlace &matrix,
+                              int64_t rows, int64_t columns) {
+  Value nan = b.create<arith::ConstantOp>(
+      loc,
+      b.getFloatAttr(matrix.element, std::numeric_limits<double>::quiet_NaN()));
+  forEach({rows, columns}, [&](ArrayRef<Value> index) {
+    Value address = entryOf(matrix, index[0], index[1]);
+    Value entry = loadScalar(address, matrix.element);
+    storeScalar(address, b.create<arith::SelectOp>(loc, isFinite, entry, nan));
+  });
+}
+
+void LoopEmitter::factorQr(const MatrixPlace &matrix, int64_t rows,
+                           int64_t columns, const MatrixPlace &taus) {
+  const int64_t count = std::min(rows, columns);
+  Value isFinite = isFiniteBelow(matrix, -columns, rows, columns);
+  for (int64_t step = 0; step < count; ++step) {
+    Value tau = makeReflection(matrix, step, rows);
+    storeNarrow(entryOf(taus, constant(step), constant(0)), taus.element, tau);
+    reflectColumns(matrix, tau, step, rows, columns);
+  }
+  spoilUnless(isFinite, matrix, rows, columns);
+  spoilUnless(isFinite, taus, count, 1);
+}
+
+void LoopEmitter::multiplyReflections(const MatrixPlace &matrix, int64_t rows,
+                                      int64_t columns, const MatrixPlace &taus,
+                                      int64_t count) {
+  Value isFinite =
+      b.create<arith::AndIOp>(loc, isFiniteBelow(matrix, 1, rows, count),
+                              isFiniteBelow(taus, -1, count, 1));
+  auto fillColumn = [&](int64_t column, int64_t end) {
+    forRange(0, end, [&](Value row) {
+      storeNarrow(entryOf(matrix, row, constant(column)), matrix.element,
+                  wideNumber(0));
+    });
+  };
+  auto storeDiagonal = [&](int64_t step, Value number) {
+    storeNarrow(entryOf(matrix, constant(step), constant(step)), matrix.element,
+                number);
+  };
+  for (int64_t column = count; column < columns; ++column) {
+    fillColumn(column, rows);
+    storeDiagonal(column, wideNumber(1));
+  }
+  // The last reflection is the first one that columns meet; the columns of
+  // earlier ones are not there yet.
+  for (int64_t step = count - 1; step >= 0; --step) {
+    fillColumn(step, step);
+    Value tau = wideEntry(taus, step, constant(0));
+    reflectColumns(matrix, tau, step, rows, columns);
+    forRange(step + 1, rows, [&](Value row) {
+      Value address = entryOf(matrix, row, constant(step));
+      Value product =
+          b.create<arith::MulFOp>(loc, tau, loadWide(address, matrix.element));
+      storeNarrow(address, matrix.element,
+                  b.create<arith::NegFOp>(loc, product));
+    });
+    storeDiagonal(step, b.create<arith::SubFOp>(loc, wideNumber(1), tau));
+  }
+  spoilUnless(isFinite, matrix, rows, columns);
+}
