@@ -78,7 +78,9 @@ Status MachineModel::verify() const {
       check("float_flops_per_second", floatFlopsPerSecond, 0),
       check("kernel_flops_per_second", kernelFlopsPerSecond, 0),
       check("cache_bytes", cacheBytes, 0),
+      check("pack_bytes_per_second", packBytesPerSecond, 0),
       check("launch_ps", launch, 0),
+      check("product_launch_ps", productLaunch, 0),
       check("call_ps", call, 0)};
   auto checkLink = [&](const std::string &where, const AxisLink &link) {
     checks.push_back(
@@ -96,6 +98,8 @@ Status MachineModel::verify() const {
     checkLink("hosts.inside", hosts->inside);
     checkLink("hosts.between", hosts->between);
   }
+  for (const auto &[function, time] : libraryLaunch)
+    checks.push_back(check("library_launch_ps." + function, time, 0));
   for (const Status &status : checks)
     if (!status)
       return status.error();
@@ -183,8 +187,13 @@ size_t MachineModel::hash() const {
   for (int64_t field :
        {int64_t(sharedMemory), workers, flopsPerSecond, memoryBytesPerSecond,
         cacheBytesPerSecond, phaseBoundary, memoryBytes, floatFlopsPerSecond,
-        kernelFlopsPerSecond, cacheBytes, launch, call})
+        kernelFlopsPerSecond, cacheBytes, packBytesPerSecond, launch,
+        productLaunch, call})
     hash.add(uint64_t(field));
+  for (const auto &[function, time] : libraryLaunch) {
+    hash.add(function);
+    hash.add(uint64_t(time));
+  }
   auto addLink = [&](const AxisLink &link) {
     hash.add(uint64_t(link.bytesPerSecond));
     hash.add(uint64_t(link.latency));

@@ -83,12 +83,44 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
   if (kernel->library == "sort")
     return int64_t(lines * length);
   // Where n elements are in random order, k (1 + ln(n / k)) are among the
-  // largest k when they are read. Each takes three times as long as one of a
-  // sort, and to compare an element takes a fiftieth.
+  // largest k when they are read. Each takes twice as long as one of a sort,
+  // and to compare an element takes a 36th.
   const double wanted = std::clamp(held.back(), 1.0, std::max(length, 1.0));
   const double entering =
       wanted * (1 + std::log(std::max(length, 1.0) / wanted));
-  return int64_t(lines * (3 * entering + length / 50));
+  return int64_t(lines * (2 * entering + length / 36));
+}
+
+/// Nanoseconds that a core of a host takes to sum up the lanes of a register at
+/// the end of a line that a kernel reduces.
+constexpr int64_t lineNanoseconds = 7;
+
+/// Returns how many lines a kernel reduces: those of its innermost loop.
+int64_t linesReduced(const KernelStep &kernel,
+                     std::span<const int64_t> extents) {
+  if (kernel.loops.empty() || !kernel.loops.back().reduction)
+    return 0;
+  int64_t lines = 1;
+  for (int64_t extent : extents.first(extents.size() - 1))
+    lines *= extent;
+  return lines;
+}
+
+/// Returns how many elements a kernel reads across the lines of an operand, a
+/// line of the cache for each. Kernels of little work bring such operands into
+/// order first, tile by tile.
+int64_t elementsAcross(const KernelStep &kernel,
+                       std::span<const int64_t> extents) {
+  constexpr int64_t muchWork = 16;
+  if (kernel.flops < muchWork || kernel.loops.size() < 2)
+    return 0;
+  const auto inner = unsigned(kernel.loops.size() - 1);
+  int64_t elements = 0;
+  for (const Operand &input : kernel.inputs)
+    if (input.dims.size() > 1 && input.dependsOn(inner) &&
+        !input.dims.back().dependsOn(inner))
+      elements += touchedBytes(input, DType::I8, extents);
+  return elements;
 }
 
 /// A loop that is one step, whose code one core runs.
@@ -102,6 +134,39 @@ std::optional<WholeLoop> wholeLoopOf(const Step &step) {
     return std::nullopt;
   return WholeLoop{std::get<int64_t>(kernel->options.at("turns")),
                    std::get<int64_t>(kernel->options.at("turn_operations"))};
+}
+
+/// Returns whether a step is a product of matrices or a convolution, which
+/// brings operands into order. A product of a matrix and a vector does not.
+bool isPacked(const Step &step, std::span<const int64_t> extents) {
+  const auto *dot = std::get_if<DotStep>(&step);
+  if (!dot) {
+    const auto *kernel = std::get_if<KernelStep>(&step);
+    return kernel && kernel->library == "convolution";
+  }
+  int64_t rows = 1, columns = 1;
+  for (unsigned l = 0; l < extents.size(); ++l)
+    if (!dot->loops[l].reduction) {
+      rows *= dot->rhs.dependsOn(l) ? 1 : extents[l];
+      columns *= dot->lhs.dependsOn(l) ? 1 : extents[l];
+    }
+  return rows > 1 && columns > 1;
+}
+
+/// Returns how much longer a product takes because rows of its result do not
+/// fill one register of 64 bytes: its lanes are idle, and loads take as long as
+/// multiplications.
+double idleLanes(const Program &program, const Step &step,
+                 std::span<const int64_t> extents) {
+  const auto *dot = std::get_if<DotStep>(&step);
+  if (!dot || dot->out.dims.empty())
+    return 1;
+  int64_t length = 1;
+  for (auto [loop, coefficient] : dot->out.dims.back().terms)
+    length *= extents[loop];
+  const int64_t lanes =
+      64 / int64_t(byteWidth(program.buffers[dot->out.buffer].type));
+  return length < 1 || length >= lanes ? 1 : 2 * double(lanes) / double(length);
 }
 
 class TimePredictor {
@@ -124,7 +189,12 @@ private:
   void addCollective(const CollectiveStep &step,
                      PredictedStep &predicted) const;
   int64_t rateOf(const Step &step) const;
-  Cost timeOf(Cost compute, int64_t bytes) const;
+  Cost launchOf(const Step &step) const;
+  Cost memoryTime(int64_t bytes) const;
+  Cost workTime(const Step &step, std::span<const int64_t> extents,
+                const PredictedStep &predicted) const;
+  Cost kernelTime(const Step &step, std::span<const int64_t> extents) const;
+  Cost sharedTime(Cost work) const;
   void count(const PredictedStep &step);
 
   const Program &program;
@@ -160,23 +230,61 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
                      timeFor(predicted.flops, rateOf(step));
     return;
   }
-  const int64_t ordered = elementsOrdered(step, extents);
-  predicted.time = timeOf(ordered > 0 ? timeFor(ordered, orderedPerSecond)
-                                      : timeFor(predicted.flops, rateOf(step)),
-                          predicted.bytes);
+  predicted.time =
+      launchOf(step) + sharedTime(workTime(step, extents, predicted));
 }
 
-/// The roofline, and a launch.
-Cost TimePredictor::timeOf(Cost compute, int64_t bytes) const {
-  const bool isCached = bytes < machine.cacheBytes;
-  const Cost work = std::max(
-      compute, timeFor(bytes, isCached ? machine.cacheBytesPerSecond
-                                       : machine.memoryBytesPerSecond));
-  // Work is shared out where that is sooner over.
-  const Cost shared = machine.sharedMemory
-                          ? work / machine.workers + machine.phaseBoundary
-                          : work;
-  return machine.launch + std::min(work, shared);
+/// Returns the time that a step takes beside its work.
+Cost TimePredictor::launchOf(const Step &step) const {
+  if (std::holds_alternative<DotStep>(step))
+    return machine.productLaunch ? machine.productLaunch : machine.launch;
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  const auto found = kernel ? machine.libraryLaunch.find(kernel->library)
+                            : machine.libraryLaunch.end();
+  return found == machine.libraryLaunch.end() ? machine.launch : found->second;
+}
+
+/// Returns the time in which bytes are read and written. As many as the cache
+/// holds are there.
+Cost TimePredictor::memoryTime(int64_t bytes) const {
+  const int64_t cached = std::min(bytes, machine.cacheBytes);
+  return timeFor(cached, machine.cacheBytesPerSecond) +
+         timeFor(bytes - cached, machine.memoryBytesPerSecond);
+}
+
+/// Returns the time of the work on one core: the roofline, or for products on
+/// machines that pack operands, the sum of both.
+Cost TimePredictor::workTime(const Step &step, std::span<const int64_t> extents,
+                             const PredictedStep &predicted) const {
+  const Cost memory = memoryTime(predicted.bytes);
+  if (const int64_t ordered = elementsOrdered(step, extents); ordered > 0)
+    return std::max(timeFor(ordered, orderedPerSecond), memory);
+  if (machine.packBytesPerSecond == 0 || !isPacked(step, extents))
+    return std::max(timeFor(predicted.flops, rateOf(step)), memory) +
+           kernelTime(step, extents);
+  const double lanes = idleLanes(program, step, extents);
+  return timeFor(int64_t(double(predicted.flops) * lanes), rateOf(step)) +
+         timeFor(predicted.bytes, machine.packBytesPerSecond);
+}
+
+/// Returns the time that kernels of a host take for lines that they reduce, and
+/// for operands that they read across their lines.
+Cost TimePredictor::kernelTime(const Step &step,
+                               std::span<const int64_t> extents) const {
+  constexpr int64_t cacheLine = 64;
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  if (!machine.sharedMemory || !kernel || !kernel->library.empty())
+    return 0;
+  return 1000 * lineNanoseconds * linesReduced(*kernel, extents) +
+         timeFor(cacheLine * elementsAcross(*kernel, extents),
+                 machine.memoryBytesPerSecond);
+}
+
+/// Returns the time of work that is shared out where that is sooner over.
+Cost TimePredictor::sharedTime(Cost work) const {
+  if (!machine.sharedMemory)
+    return work;
+  return std::min(work, work / machine.workers + machine.phaseBoundary);
 }
 
 void TimePredictor::addCollective(const CollectiveStep &step,
@@ -201,9 +309,10 @@ void TimePredictor::addCollective(const CollectiveStep &step,
     // Data that only moves is a view; addends are read, and a sum is written.
     predicted.bytes =
         reduces ? whole * (groupSize(program.mesh, step.axes) + 1) : 0;
-    predicted.time = reduces ? timeOf(0, predicted.bytes) : 0;
+    predicted.time =
+        reduces ? machine.launch + sharedTime(memoryTime(predicted.bytes)) : 0;
   } else if (step.kind == CollectiveKind::Slice) {
-    predicted.time = timeOf(0, predicted.bytes);
+    predicted.time = machine.launch + memoryTime(predicted.bytes);
   } else {
     predicted.time = machine.collective(op, counted, whole);
   }

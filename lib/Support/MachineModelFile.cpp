@@ -148,6 +148,21 @@ public:
     }
   }
 
+  void read(const char *key, std::map<std::string, Cost> &times) {
+    const json *found = find(key);
+    if (!found)
+      return;
+    if (!found->is_object())
+      return fail(fmt::format("'{}' must map functions to times, got {}", key,
+                              found->dump()));
+    for (const auto &[function, value] : found->items()) {
+      if (!value.is_number_integer())
+        return fail(fmt::format("'{}.{}' must be an integer, got {}", key,
+                                function, value.dump()));
+      times[function] = value.get<Cost>();
+    }
+  }
+
 private:
   const json *find(const char *key) {
     acceptedKeys.push_back(key);
@@ -220,7 +235,10 @@ Result<MachineModel> parseMachineModel(std::string_view text,
     reader.read("float_flops_per_second", model.floatFlopsPerSecond);
     reader.read("kernel_flops_per_second", model.kernelFlopsPerSecond);
     reader.read("cache_bytes", model.cacheBytes);
+    reader.read("pack_bytes_per_second", model.packBytesPerSecond);
     reader.read("launch_ps", model.launch);
+    reader.read("product_launch_ps", model.productLaunch);
+    reader.read("library_launch_ps", model.libraryLaunch);
     reader.read("call_ps", model.call);
   }
   if (!error.empty())
@@ -273,7 +291,10 @@ std::string machineModelText(const MachineModel &model) {
             {"float_flops_per_second", model.floatFlopsPerSecond},
             {"kernel_flops_per_second", model.kernelFlopsPerSecond},
             {"cache_bytes", model.cacheBytes},
+            {"pack_bytes_per_second", model.packBytesPerSecond},
             {"launch_ps", model.launch},
+            {"product_launch_ps", model.productLaunch},
+            {"library_launch_ps", model.libraryLaunch},
             {"call_ps", model.call}};
   if (model.hosts)
     text["hosts"] = {{"devices", model.hosts->devices},

@@ -54,6 +54,12 @@ TEST(MachineModelFileTest, WrongFilesSayWhere) {
               HasSubstr("unknown machine model 'rings'"));
   EXPECT_THAT(problem(R"({"links": {"x": {"bandwidth": 1}}})"),
               HasSubstr("links.x: unknown field 'bandwidth'"));
+  EXPECT_THAT(problem(R"({"library_launch_ps": 3})"),
+              HasSubstr("'library_launch_ps' must map functions to times"));
+  EXPECT_THAT(problem(R"({"library_launch_ps": {"gather": "2 us"}})"),
+              HasSubstr("'library_launch_ps.gather' must be an integer"));
+  EXPECT_THAT(problem(R"({"library_launch_ps": {"gather": -2}})"),
+              HasSubstr("library_launch_ps.gather is -2"));
   EXPECT_THAT(problem(R"({"links": {"x": 3}})"),
               HasSubstr("links.x: expected an object, got 3"));
   EXPECT_THAT(problem(R"({"links": {"x": {"bytes_per_second": -1}}})"),
@@ -78,6 +84,9 @@ TEST(MachineModelFileTest, TextRoundTrips) {
   machine.name = "own";
   machine.workers = 5;
   machine.links["x"] = {7, 8};
+  machine.packBytesPerSecond = 9;
+  machine.productLaunch = 10;
+  machine.libraryLaunch["gather"] = 11;
   auto back = loadMachineModel(machineModelText(machine));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(*back, machine);

@@ -37,7 +37,7 @@ public:
     context.appendDialectRegistry(registry);
   }
 
-  /// Runs a program for two seconds, and 5 times at least.
+  /// Runs a program for a second, and 5 times at least.
   Result<Measurement> measure(const std::string &text) {
     auto module = readProgram(text, "calibration", &context);
     if (!module)
@@ -63,7 +63,7 @@ public:
     Measurement best{std::numeric_limits<Cost>::max(), prediction->flops,
                      prediction->bytes, prediction->launches};
     const Clock::time_point begin = Clock::now();
-    for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(2);
+    for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(1);
          ++run) {
       const Clock::time_point start = Clock::now();
       std::vector<Array> taken = arguments;
@@ -120,9 +120,78 @@ std::string sums(int64_t elements) {
   return chain(fmt::format("tensor<{}xf32>", elements),
                "%{0} = dtensor.add %{1}, %b : {2}", 1);
 }
-std::string tanhs(int64_t elements, int64_t count) {
-  return chain(fmt::format("tensor<{}xf32>", elements),
-               "%{0} = dtensor.tanh %{1} : {2}", count);
+/// The activation of a transformer, whose operations are a mixture of cheap
+/// ones and of a function.
+std::string activations(int64_t elements) {
+  const std::string line = "%x = dtensor.multiply %a, %a : {2}\n"
+                           "  %y = dtensor.multiply %x, %b : {2}\n"
+                           "  %z = dtensor.add %a, %y : {2}\n"
+                           "  %t = dtensor.tanh %z : {2}\n"
+                           "  %u = dtensor.add %t, %b : {2}\n"
+                           "  %{0} = dtensor.multiply %u, %{1} : {2}";
+  return chain(fmt::format("tensor<{}xf32>", elements), line, 1);
+}
+
+/// The smallest programs that call a function of the library.
+struct LibraryProgram {
+  const char *function, *text;
+};
+constexpr LibraryProgram LIBRARY_PROGRAMS[] = {
+    {"convolution", R"(
+func.func @main(%a: tensor<1x4x4x2xf32>, %b: tensor<2x2x2x2xf32>)
+    -> tensor<1x3x3x2xf32> {
+  %0 = stablehlo.convolution(%a, %b)
+      dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<1x4x4x2xf32>, tensor<2x2x2x2xf32>) -> tensor<1x3x3x2xf32>
+  return %0 : tensor<1x3x3x2xf32>
+})"},
+    {"gather", R"(
+func.func @main(%a: tensor<8x8xf32>, %b: tensor<4x1xi32>) -> tensor<4x8xf32> {
+  %0 = "stablehlo.gather"(%a, %b) <{
+      dimension_numbers = #stablehlo.gather<offset_dims = [1],
+          collapsed_slice_dims = [0], start_index_map = [0],
+          index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 8>}>
+      : (tensor<8x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+})"},
+    {"scatter", R"(
+func.func @main(%a: tensor<8x8xf32>, %b: tensor<4x1xi32>, %c: tensor<4x8xf32>)
+    -> tensor<8x8xf32> {
+  %0 = "stablehlo.scatter"(%a, %b, %c) <{
+      scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+          inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+          index_vector_dim = 1>}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %sum = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) : (tensor<8x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+})"},
+};
+
+/// The speeds of a product, per picosecond.
+struct ProductRates {
+  double flops = 0, bytes = 0;
+};
+
+/// Returns the rates by which two products of different sizes take as long as
+/// they do beside `fixed`: the time of operations and that of bytes add up.
+ProductRates productRates(const Measurement &large, const Measurement &small,
+                          Cost fixed) {
+  const auto largeTime = double(std::max<Cost>(large.time - fixed, 1)),
+             smallTime = double(std::max<Cost>(small.time - fixed, 1)),
+             largeFlops = double(large.flops), smallFlops = double(small.flops),
+             largeBytes = double(large.bytes), smallBytes = double(small.bytes);
+  const double determinant = largeFlops * smallBytes - smallFlops * largeBytes;
+  const double perFlop =
+      (largeTime * smallBytes - smallTime * largeBytes) / determinant;
+  const double perByte =
+      (largeFlops * smallTime - smallFlops * largeTime) / determinant;
+  if (perFlop <= 0 || perByte <= 0) // noise
+    return {.flops = largeFlops / largeTime};
+  return {1 / perFlop, 1 / perByte};
 }
 
 /// Bytes of the last-level cache, as Linux tells; 0: not known.
@@ -137,48 +206,94 @@ int64_t lastLevelCache() {
 }
 } // namespace
 
+namespace {
+/// The measurements from which a model is solved for.
+struct Measurements {
+  Measurement kernel, kernels;
+  Measurement tinyProduct, smallProduct, largeProduct;
+  Measurement activations, smallActivations;
+  Measurement sums, cachedSums;
+};
+
+/// Returns the rate of one of `workers` that do `amount` in `time`.
+int64_t rateOf(int64_t amount, Cost time, int64_t workers) {
+  return std::max<int64_t>(
+      1, int64_t(double(amount) * 1e12 /
+                 double(std::max<Cost>(time, 1000) * workers)));
+}
+
+/// Solves for the times and rates of all that is no call of the library.
+void solve(const Measurements &found, MachineModel &model) {
+  const int64_t workers = model.workers;
+  const int64_t launches =
+      std::max<int64_t>(1, found.kernels.launches - found.kernel.launches);
+  model.launch =
+      std::max<Cost>(0, (found.kernels.time - found.kernel.time) / launches);
+  model.call = std::max<Cost>(0, found.kernel.time -
+                                     found.kernel.launches * model.launch);
+  // The time beside launches is that of the work.
+  const Cost fixed = model.launch + model.call;
+  model.kernelFlopsPerSecond =
+      rateOf(found.activations.flops, found.activations.time - fixed, workers);
+  // The time of a small kernel beside its work is that of sharing it out.
+  const Cost share =
+      timeFor(found.smallActivations.flops, model.kernelFlopsPerSecond) /
+      workers;
+  model.phaseBoundary =
+      std::max<Cost>(0, found.smallActivations.time - fixed - share);
+  model.cacheBytesPerSecond =
+      rateOf(found.cachedSums.bytes, found.cachedSums.time - fixed, workers);
+  const int64_t cached = std::min(model.cacheBytes, found.sums.bytes / 2);
+  model.memoryBytesPerSecond =
+      rateOf(found.sums.bytes - cached,
+             found.sums.time - fixed -
+                 timeFor(cached, model.cacheBytesPerSecond) / workers,
+             workers);
+  model.productLaunch =
+      std::max<Cost>(model.launch, found.tinyProduct.time - model.call);
+  const Cost ofProduct = model.productLaunch + model.call +
+                         (workers > 1 ? model.phaseBoundary : 0);
+  const ProductRates rates =
+      productRates(found.largeProduct, found.smallProduct, ofProduct);
+  model.flopsPerSecond = int64_t(rates.flops * 1e12) / workers;
+  model.packBytesPerSecond = int64_t(rates.bytes * 1e12) / workers;
+}
+} // namespace
+
 Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
                                int64_t workers) {
   Calibration calibration(client);
-  std::vector<Measurement> found;
-  constexpr int64_t FEW = 64;
-  const int64_t cache = lastLevelCache();
-  const int64_t cached = std::clamp<int64_t>(cache / 64, 1 << 14, 1 << 20);
-  for (const std::string &text :
-       {kernels(1), kernels(FEW), product(512), tanhs(cached, 4),
-        sums(int64_t(1) << 24), sums(cached), tanhs(1 << 14, 4)}) {
-    Result<Measurement> measurement = calibration.measure(text);
-    if (!measurement)
-      return measurement.error();
-    found.push_back(*measurement);
-  }
   MachineModel model;
   model.name = "calibrated";
   model.workers = workers;
   model.memoryBytes = plan::machineMemory();
-  model.cacheBytes = cache;
-  const int64_t launches =
-      std::max<int64_t>(1, found[1].launches - found[0].launches);
-  model.launch = std::max<Cost>(0, (found[1].time - found[0].time) / launches);
-  model.call =
-      std::max<Cost>(0, found[0].time - found[0].launches * model.launch);
-  model.phaseBoundary = 0;
-  // The time beside launches is that of the work.
-  auto rate = [&](int64_t amount, const Measurement &measurement) {
-    const Cost fixed = model.launch + model.call + model.phaseBoundary;
-    const Cost work = std::max<Cost>(measurement.time - fixed, 1000);
-    return std::max<int64_t>(
-        1, int64_t(double(amount) * 1e12 / double(work * workers)));
-  };
-  model.flopsPerSecond = rate(found[2].flops, found[2]);
-  model.kernelFlopsPerSecond = rate(found[3].flops, found[3]);
-  // The time of a small kernel beside its work is that of sharing it out.
-  const Cost share =
-      timeFor(found[6].flops, model.kernelFlopsPerSecond) / workers;
-  model.phaseBoundary =
-      std::max<Cost>(0, found[6].time - model.call - model.launch - share);
-  model.memoryBytesPerSecond = rate(found[4].bytes, found[4]);
-  model.cacheBytesPerSecond = rate(found[5].bytes, found[5]);
+  model.cacheBytes = lastLevelCache();
+  const int64_t cached =
+      std::clamp<int64_t>(model.cacheBytes / 64, 1 << 14, 1 << 20);
+  Measurements found;
+  for (const auto &[text, measurement] :
+       {std::pair(kernels(1), &found.kernel),
+        std::pair(kernels(64), &found.kernels),
+        std::pair(product(8), &found.tinyProduct),
+        std::pair(product(128), &found.smallProduct),
+        std::pair(product(512), &found.largeProduct),
+        std::pair(activations(cached), &found.activations),
+        std::pair(activations(1 << 14), &found.smallActivations),
+        std::pair(sums(int64_t(1) << 24), &found.sums),
+        std::pair(sums(cached), &found.cachedSums)}) {
+    Result<Measurement> result = calibration.measure(text);
+    if (!result)
+      return result.error();
+    *measurement = *result;
+  }
+  solve(found, model);
+  for (const auto &[function, text] : LIBRARY_PROGRAMS) {
+    Result<Measurement> result = calibration.measure(text);
+    if (!result)
+      return result.error();
+    model.libraryLaunch[function] =
+        std::max<Cost>(model.launch, result->time - model.call);
+  }
   return model;
 }
 

@@ -65,11 +65,17 @@ struct MachineModel {
   int64_t floatFlopsPerSecond = 0;
   /// All that is no product; 0: `flopsPerSecond`.
   int64_t kernelFlopsPerSecond = 0;
-  /// A step whose operands take fewer bytes finds them in the last-level
-  /// cache; 0: none does.
+  /// So many of the bytes that a step touches are in the last-level cache; 0:
+  /// nothing is.
   int64_t cacheBytes = 0;
-  Cost launch = 0; ///< that each step takes beside its work
-  Cost call = 0;   ///< that each run of a program takes beside its steps
+  /// The rate at which products bring their operands into order before they
+  /// multiply, and store their results; 0: they do so while they multiply.
+  int64_t packBytesPerSecond = 0;
+  Cost launch = 0;        ///< that each step takes beside its work
+  Cost productLaunch = 0; ///< the same for products; 0: `launch`
+  /// The same for library functions, by their names; others take `launch`.
+  std::map<std::string, Cost> libraryLaunch;
+  Cost call = 0; ///< that each run of a program takes beside its steps
 
   static Result<MachineModel> preset(std::string_view name);
   static std::vector<std::string> presetNames();

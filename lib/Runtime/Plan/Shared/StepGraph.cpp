@@ -3,17 +3,16 @@
 // cut, with what it costs.
 #include "meshloom/Runtime/Plan/Shared/StepGraph.h"
 
+#include "CandidateLoops.h"
 #include "Grids.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
-#include "meshloom/Runtime/Library/HostCall.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/Steps.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <tuple>
 
 using namespace meshloom;
 using namespace meshloom::plan;
@@ -51,8 +50,6 @@ private:
   Work combination(const Action &action) const;
   Status finishLoops(Work &work, const std::vector<Loop> &loops) const;
   void cutAddends(Work &work, int64_t parts) const;
-  int64_t mostPieces(const Work &work, unsigned l) const;
-  void rankCandidates(Work &work, const std::vector<Loop> &loops) const;
   GraphBuffer bufferOf(const PlannedBuffer &planned) const;
   std::vector<DimAccess> sameElements(const GraphBuffer &target,
                                       const GraphBuffer &buffer) const;
@@ -102,7 +99,7 @@ Status Builder::finishLoops(Work &work, const std::vector<Loop> &loops) const {
     if (!loops[l].reduction && !loops[l].held && work.extents[l] > 1 && whole)
       work.candidates.push_back(l);
   }
-  rankCandidates(work, loops);
+  rankCandidates(program, graph, loops, chunks, work);
   return Success();
 }
 
@@ -118,98 +115,6 @@ void Builder::cutAddends(Work &work, int64_t parts) const {
       instance.copy.push_back(graph.buffers[access.buffer].copies > 1 ? c : 0);
     work.instances.push_back(std::move(instance));
   }
-}
-
-/// Returns into how many of the wanted chunks loop `l` may be cut: a chunk of a
-/// matrix's columns reads a piece of each row, four lines of memory at least.
-int64_t Builder::mostPieces(const Work &work, unsigned l) const {
-  constexpr int64_t piece = 256;
-  int64_t most = chunks;
-  for (const Access &access : work.accesses)
-    if (access.dims.size() > 1 && access.dims.back().dependsOn(l))
-      most = std::min(
-          most, work.extents[l] *
-                    int64_t(byteWidth(graph.buffers[access.buffer].type)) /
-                    piece);
-  return most;
-}
-
-/// Sorts the loops along which the work may be cut, the best one first. Loops
-/// that the compiler cut over devices come before others, as it saw to it that
-/// they run without communication; then long ones, outer ones.
-void Builder::rankCandidates(Work &work, const std::vector<Loop> &loops) const {
-  // Fewer chunks are better than short rows. A product of a library wants whole
-  // rows: parts of them are copied first.
-  auto *kernel = std::get_if<KernelStep>(&program.steps[work.step]);
-  const bool isProduct =
-      kernel && library::propertiesOf(kernel->library).isProduct;
-  // Each chunk of a scatter's result reads all indices. That pays where windows
-  // are long and chunks are few; numbers are for one worker.
-  auto isAnew = [&](unsigned l) {
-    return kernel && readsInputAnew(*kernel, l);
-  };
-  if (kernel && isScatter(*kernel)) {
-    if (hasShortWindows(program, *kernel))
-      std::erase_if(work.candidates, isAnew);
-    else if (std::ranges::any_of(work.candidates, isAnew))
-      work.mostChunks = 1;
-  }
-  // A result that is small beside the largest one (one maximum a row) decides
-  // nothing.
-  int64_t largest = 0;
-  for (const Access &access : work.accesses)
-    if (access.writes)
-      largest = std::max(largest, graph.buffers[access.buffer].bytesPerCopy());
-  auto isLarge = [&](const Access &access) {
-    constexpr int64_t small = 16;
-    return graph.buffers[access.buffer].bytesPerCopy() > largest / small;
-  };
-  enum Quality : uint8_t { Good, FewChunks, ShortPieces, ShortRows };
-  auto isInnermost = [&](unsigned l) {
-    return std::ranges::any_of(work.accesses, [&](const Access &access) {
-      return ((access.writes && isLarge(access)) || isProduct) &&
-             access.dims.size() > 1 && access.dims.back().dependsOn(l);
-    });
-  };
-  auto widthOf = [&](unsigned l) {
-    if (isInnermost(l) && (isProduct || work.extents[l] < SHORT_ROW * chunks))
-      return ShortRows;
-    if (work.extents[l] < chunks || isAnew(l))
-      return FewChunks;
-    return mostPieces(work, l) < chunks ? ShortPieces : Good;
-  };
-  // Beside a good loop, one that reads short pieces is as good for what shares
-  // a phase with others; else few chunks are better.
-  const bool anyGood = std::ranges::any_of(
-      work.candidates, [&](unsigned l) { return widthOf(l) == Good; });
-  auto quality = [&](unsigned l) {
-    const Quality width = widthOf(l);
-    return width == ShortPieces && anyGood ? Good : width;
-  };
-  // A chunk that has a part of each page waits for memory: the processor reads
-  // ahead inside of pages.
-  auto hasPartsOfPages = [&](unsigned l) {
-    constexpr int64_t pageElements = 1024;
-    return isInnermost(l) && work.extents[l] < pageElements * chunks;
-  };
-  auto rank = [&](unsigned l) {
-    return std::tuple(quality(l), mostPieces(work, l) < chunks,
-                      hasPartsOfPages(l), loops[l].axes.empty(), l);
-  };
-  std::sort(work.candidates.begin(), work.candidates.end(),
-            [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
-  work.numGood =
-      unsigned(std::count_if(work.candidates.begin(), work.candidates.end(),
-                             [&](unsigned l) { return quality(l) == Good; }));
-  if (kernel && !isProduct && work.mostChunks == 0 && !work.candidates.empty())
-    if (const int64_t most = mostPieces(work, work.candidates.front());
-        most < chunks)
-      work.mostChunks = std::max<int64_t>(most, 1);
-  if (!work.candidates.empty())
-    work.numBest = unsigned(std::count_if(
-        work.candidates.begin(), work.candidates.end(), [&](unsigned l) {
-          return quality(l) == quality(work.candidates.front());
-        }));
 }
 
 /// The element of `buffer` that is that of `target` at (loop 0, loop 1, ...).
