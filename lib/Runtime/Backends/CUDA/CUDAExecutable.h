@@ -52,12 +52,16 @@ struct Call {
   };
   std::vector<Staged> staged;
   bool hasHostNode() const { return onHost || !nonFinite.empty(); }
+  /// Returns whether the call is work of a library's which `condition` is true
+  /// of.
+  bool hasLibraryWork(bool (LibraryWork::*condition)() const) const {
+    return std::ranges::any_of(
+        libraryWork, condition,
+        [](const auto &part) -> const LibraryWork & { return *part; });
+  }
   /// Returns whether no graph can have the call.
   bool isAlone() const {
-    return work->isExchange() ||
-           !std::ranges::all_of(
-               libraryWork, &LibraryWork::isCapturable,
-               [](const auto &part) -> const LibraryWork & { return *part; });
+    return work->isExchange() || hasLibraryWork(&LibraryWork::isAlone);
   }
 };
 
@@ -150,6 +154,8 @@ private:
   LibraryWorkOrError planPart(const Call &call, const Part &part) const;
   LibraryWorkOrError planProduct(const Call &call, const DotStep &step,
                                  const Part &part) const;
+  LibraryWorkOrError planConvolution(const Call &call, const KernelStep &step,
+                                     const Part &part) const;
   LibraryWorkOrError planTransform(const Call &call, const KernelStep &step,
                                    const Part &part) const;
   LibraryWorkOrError planDecomposition(const Call &call, const KernelStep &step,
