@@ -178,8 +178,9 @@ TEST_F(LibraryTest, ConvolutionsAreThoseOfTheLibrary) {
   for (auto [order, graphs, isDeterministic, convolutions] :
        {std::tuple("order=first", 0, false, 3 * 2),
         std::tuple("order=last", 1, false, 3 + 2),
-        std::tuple("seed=6", 1, false, 3 + 2),
-        std::tuple("seed=7", 1, true, 0)}) {
+        std::tuple("seed=1", 1, false, 3 + 2),
+        std::tuple("seed=2", 1, false, 3 + 2),
+        std::tuple("seed=3", 1, true, 0)}) {
     begin(order);
     auto client =
         clientOf(platformName(fmt::format(",graphs={}", graphs) + library), 8)

@@ -322,11 +322,12 @@ DnnResult finishPlan(Descriptor &descriptor) {
   descriptor.operation = configuration->operation;
   if (descriptor.engine == Engine::Impossible)
     return DnnResult::NotSupported;
-  const auto &tensors = descriptor.operation->tensors;
-  descriptor.workspaceBytes = descriptor.engine == Engine::Huge ? hugeWorkspace
-                              : descriptor.engine == Engine::Good
-                                  ? int64_t(tensors[Image].bytes())
-                                  : 0;
+  const ConvolutionOperation &operation = *descriptor.operation;
+  descriptor.workspaceBytes =
+      descriptor.engine == Engine::Huge ? hugeWorkspace
+      : descriptor.engine == Engine::Good && operation.result == Response
+          ? int64_t(operation.tensors[Image].bytes())
+          : 0;
   return DnnResult::Success;
 }
 
