@@ -124,6 +124,8 @@ private:
   void order();
   plan::Offsets place() const;
   Status placeExchanges();
+  /// Finds the sums that the link makes together.
+  void joinSums();
   DeviceExchange exchangeOnLink(const plan::ExchangeLayout &layout) const;
   void findSegments();
   /// Finds what each call comes after.
@@ -195,6 +197,10 @@ private:
                      Run &run);
   Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
   Status enqueueExchange(const plan::Work &work, const Frame &frame, Run &run);
+  /// Begins or ends an exchange that the cards' link does.
+  Status enqueueOnLink(const plan::Work &work, const Frame &frame, Run &run);
+  plan::ExchangeLayout::Memory memoryOnLink(unsigned exchange,
+                                            const Frame &frame) const;
   /// Returns whether all cards end a run with the first value of any of them
   /// that is not finite. Each goes on to the end, so that none waits in vain.
   bool checksTogether() const {
@@ -245,6 +251,9 @@ private:
   std::vector<plan::ExchangeCall> exchangeCalls;
   /// The exchanges that the cards' link does; empty: the host does one.
   std::vector<std::optional<DeviceExchange>> onLink;
+  /// Per exchange, the sums that the link makes with it, itself included;
+  /// empty: it is no sum of the link, or one that is made with a later one.
+  std::vector<std::vector<unsigned>> jointSums;
   plan::Block linkBlock; ///< the memory of the card that they need
   int64_t linkBytes = 0; ///< its size
   /// Where the arrays of each exchange are in the host's memory; the staging

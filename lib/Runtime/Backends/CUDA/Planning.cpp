@@ -59,13 +59,18 @@ void CUDAExecutable::order() {
 
 std::vector<unsigned> CUDAExecutable::scratchOf(const Call &call) const {
   std::vector<unsigned> scratch;
-  for (const Access &access : call.work->accesses) {
-    const unsigned memory = graph.buffers[access.buffer].memory;
+  auto addMemory = [&](unsigned buffer) {
+    const unsigned memory = graph.buffers[buffer].memory;
     if (graph.plan.memories[memory].kind == Memory::Kind::Scratch)
       scratch.push_back(memory);
-  }
+  };
+  for (const Access &access : call.work->accesses)
+    addMemory(access.buffer);
   if (call.workspace)
     scratch.push_back(*call.workspace);
+  if (call.work->kind == Work::Kind::Exchange)
+    for (unsigned sum : jointSums[call.work->exchange])
+      addMemory(unsigned(graph.exchanges[sum].to));
   return scratch;
 }
 
@@ -184,6 +189,7 @@ Status CUDAExecutable::plan() {
       return call.error();
     calls.push_back(std::move(*call));
   }
+  joinSums();
   Offsets scratch = place();
   findEdges(scratch.offsets);
   findSegments();
