@@ -2,12 +2,12 @@
 """Runs the programs of this folder on the platform cuda, on the stand-in driver, each held
 against the reference interpreter.
 
-  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT STAND_IN_CUFFT
-                        STAND_IN_CUSOLVER STAND_IN_CUBLAS [name ...]
+  python run_on_cuda.py path/to/mesh-run STAND_IN_DRIVER STAND_IN_NCCL STAND_IN_CUBLASLT STAND_IN_CUDNN
+                        STAND_IN_CUFFT STAND_IN_CUSOLVER STAND_IN_CUBLAS [name ...]
 
 Work is done in another legal order for each program. Programs with work for NVIDIA's other
-libraries run once more, with these (two of them with these alone), and some programs also on four cards, which exchange values by
-NCCL or by copies from each other. Exit code 0 when every result is right.
+libraries run once more, with these (three of them with these alone), and some programs also on four
+cards, which exchange values by NCCL or by copies from each other. Exit code 0 when every result is right.
 """
 import os
 import sys
@@ -20,10 +20,10 @@ EXCHANGING = {"relayouts": "nccl", "partial_values": "peer", "mlp_two_axes": "nc
               "reductions_uneven": "nccl", "megatron_mlp": "peer"}
 
 # Ops of which a library does at least a part.
-OF_LIBRARIES = ["dot_general", "fft", "cholesky", "triangular_solve", "geqrf", "eigh", "svd"]
+OF_LIBRARIES = ["dot_general", "convolution", "fft", "cholesky", "triangular_solve", "geqrf", "eigh", "svd"]
 
-# The kernels of products are mnist_mlp_step's.
-ONLY_WITH_LIBRARIES = {"mnist_mlp_step_sharded", "mnist_mlp_step_tensor"}
+# The kernels of products are mnist_mlp_step's, and those of convolutions conv_spatial's.
+ONLY_WITH_LIBRARIES = {"conv_wide", "mnist_mlp_step_sharded", "mnist_mlp_step_tensor"}
 # Most of its time goes into sums.
 ONLY_WITH_KERNELS = {"long_sums"}
 
@@ -35,8 +35,8 @@ TOO_LARGE = {"scatter_parts"}
 def main():
     tool, driver, nccl = sys.argv[1:4]
     libraries = "".join(f",{option}={path}" for option, path in
-                        zip(("cublaslt", "cufft", "cusolver", "cublas"), sys.argv[4:8]))
-    names = sys.argv[8:]
+                        zip(("cublaslt", "cudnn", "cufft", "cusolver", "cublas"), sys.argv[4:9]))
+    names = sys.argv[9:]
     programs = names or sorted(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".mlir"))
     wrong = 0
     for seed, name in enumerate(programs):

@@ -255,8 +255,8 @@ TEST_F(CUDATest, UnknownOptionsAreRefused) {
       failure(",cards=2"),
       "the platform cuda takes card=N, logical-gpus=N, private-memories, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
-      "nccl=PATH, cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH "
-      "after its name, separated by commas, got "
+      "nccl=PATH, cublaslt=PATH, cublas=PATH, cudnn=PATH, cufft=PATH and "
+      "cusolver=PATH after its name, separated by commas, got "
       "'cards=2'");
 }
 

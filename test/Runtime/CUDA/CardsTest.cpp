@@ -52,6 +52,42 @@ TEST_F(CardsTest, StepsOnSeveralCardsAreThoseOfVirtualCPUs) {
   }
 }
 
+/// Two sums over all devices, which the compiler makes one collective.
+constexpr const char *sumsText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#full = #dtensor.layout<#mesh, [*]>
+func.func @main(%x: tensor<16384x16xf32, #rows>, %y: tensor<16384x12xf32, #rows>,
+                %v: tensor<5xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<3xf32, #full> {{dtensor.alias = 1 : i64}})
+    -> (tensor<5xf32, #full>, tensor<3xf32, #full>) {{
+  %a = dtensor.reduce sum %x dims [0, 1] : (tensor<16384x16xf32, #rows>) -> tensor<f32>
+  %b = dtensor.reduce sum %y dims [0, 1] : (tensor<16384x12xf32, #rows>) -> tensor<f32>
+  %as = dtensor.broadcast_in_dim %a dims [] : (tensor<f32>) -> tensor<5xf32>
+  %bs = dtensor.broadcast_in_dim %b dims [] : (tensor<f32>) -> tensor<3xf32>
+  %v1 = dtensor.add %v, %as : (tensor<5xf32, #full>, tensor<5xf32>) -> tensor<5xf32, #full>
+  %w1 = dtensor.add %w, %bs : (tensor<3xf32, #full>, tensor<3xf32>) -> tensor<3xf32, #full>
+  return %v1, %w1 : tensor<5xf32, #full>, tensor<3xf32, #full>
+}}
+)";
+
+// NCCL makes the sums of a collective as one transfer of each card.
+TEST_F(CardsTest, SumsOfACollectiveAreOneTransfer) {
+  auto expected =
+      runStep(clientOf("cpu", 2).value_or_throw(), "cpu", 2, 1, false, sumsText)
+          .value_or_throw();
+  begin("gpus=2,seed=3");
+  auto client = clientOf(platformName(",exchange=nccl"), 2).value_or_throw();
+  auto results = runStep(client, "cuda", 2, 1, false, sumsText);
+  ASSERT_TRUE(results) << results.error().message();
+  for (size_t r = 0; r < results->size(); ++r)
+    for (size_t i = 0; i < (*results)[r].size(); ++i)
+      EXPECT_NEAR((*results)[r][i], expected[r][i], 1e-3);
+  constexpr int cards = 2, works = 2; // to give addends and to take all
+  EXPECT_EQ(standInCalls("NCCL"), cards * works);
+  EXPECT_STREQ(standInFault(), "");
+}
+
 // Logical GPUs with private memories exchange data as cards do, also those of
 // one card: they copy, where those that share a memory do not.
 TEST_F(CardsTest, PrivateMemoriesAreCopied) {
@@ -250,9 +286,10 @@ TEST_F(CardsTest, TransfersOfTwoClientsHaveOneOrderOnAllCards) {
   auto ask = [&](size_t client, size_t card, uint64_t number) {
     return std::async(std::launch::async, [&, client, card, number] {
       const std::array<int, 2> group{0, 1};
-      return clients[client][card]->allReduce(
-          group, DType::I32, ReduceKind::Sum, blocks[card].get(), 1,
-          {number, std::nullopt});
+      const std::array<cuda::CardLink::Sum, 1> sums{
+          {{DType::I32, ReduceKind::Sum, blocks[card].get(), 1}}};
+      return clients[client][card]->allReduce(group, sums,
+                                              {number, std::nullopt});
     });
   };
   for (size_t client : {0, 1}) { // NCCL's communicators

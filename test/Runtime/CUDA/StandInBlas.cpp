@@ -10,10 +10,10 @@
 // pitch of a multiple of 8.
 #include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
 #include "StandInDriver.h"
+#include "StandInNumbers.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -116,39 +116,19 @@ struct Product {
   }
 };
 
+/// Returns the type of numbers that one of the library's is.
+DType numbersOf(BlasType type) {
+  return type == BlasType::F32   ? DType::F32
+         : type == BlasType::F16 ? DType::F16
+                                 : DType::BF16;
+}
+
 float load(const char *array, int64_t index, BlasType type) {
-  uint32_t bits = 0;
-  if (type == BlasType::F32) {
-    std::memcpy(&bits, array + index * 4, 4);
-    return std::bit_cast<float>(bits);
-  }
-  if (type == BlasType::F16) {
-    _Float16 value = 0;
-    std::memcpy(&value, array + index * 2, 2);
-    return float(value);
-  }
-  uint16_t half = 0;
-  std::memcpy(&half, array + index * 2, 2);
-  return std::bit_cast<float>(uint32_t(half) << 16);
+  return float(loadNumber(array, index, numbersOf(type)));
 }
 
 void store(char *array, int64_t index, BlasType type, float value) {
-  if (type == BlasType::F32) {
-    std::memcpy(array + index * 4, &value, 4);
-    return;
-  }
-  if (type == BlasType::F16) {
-    const auto half = _Float16(value);
-    std::memcpy(array + index * 2, &half, 2);
-    return;
-  }
-  const auto bits = std::bit_cast<uint32_t>(value);
-  // To the nearest, of two the even one.
-  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-  if (value != value)
-    rounded = bits | 0x400000;
-  const auto half = uint16_t(rounded >> 16);
-  std::memcpy(array + index * 2, &half, 2);
+  storeNumber(array, index, numbersOf(type), value);
 }
 
 /// gelu(u) = u / 2 (1 + tanh(slope (u + cubic u^3))), and its gradient.

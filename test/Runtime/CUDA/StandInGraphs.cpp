@@ -82,18 +82,11 @@ DriverResult makeChild(StandIn &driver, GraphHandle graph, Piece &piece) {
   const GraphObject *object = find(driver.graphs, graph);
   if (!object)
     return DriverResult::InvalidHandle;
-  std::vector<Piece> pieces;
   for (const auto &node : object->nodes) {
     if (node->kind == Kind::Conditional)
       return DriverResult::InvalidValue;
-    pieces.push_back(node->piece);
+    piece.steps.push_back(node->piece);
   }
-  piece.run = [pieces = std::move(pieces)] {
-    for (const Piece &one : pieces)
-      if (DriverResult bad = one.run(); bad != DriverResult::Success)
-        return bad;
-    return DriverResult::Success;
-  };
   return DriverResult::Success;
 }
 
@@ -228,10 +221,16 @@ addTasks(StandIn &driver, ContextObject *context,
       after.push_back(tasks[earlier]);
     if (after.empty() && before && !before->done)
       after.push_back(before);
-    tasks.push_back(driver.add(
-        context,
-        node.condition ? makeConditional(driver, context, node) : node.piece,
-        std::move(after)));
+    std::vector<Piece> pieces = node.piece.steps;
+    if (pieces.empty())
+      pieces.push_back(node.condition ? makeConditional(driver, context, node)
+                                      : node.piece);
+    std::shared_ptr<Task> last;
+    for (Piece &piece : pieces) {
+      last = driver.add(context, std::move(piece), std::move(after));
+      after = {last};
+    }
+    tasks.push_back(std::move(last));
   }
   return tasks;
 }

@@ -49,7 +49,7 @@ using Rank = std::shared_ptr<NCCLObject>;
 std::mutex &mutex = *new std::mutex;
 auto &ranks = *new std::map<NCCLHandle, Rank>;
 
-/// An operation between ncclGroupStart and ncclGroupEnd.
+/// A message between ncclGroupStart and ncclGroupEnd.
 struct Operation {
   Rank rank;
   StreamHandle stream;
@@ -59,7 +59,22 @@ struct Operation {
   size_t bytes;
   std::string form; ///< "12 ui8"
 };
+size_t widthOf(NCCLType type);
+
+/// A sum, alone or between them.
+struct Sum {
+  Rank rank;
+  StreamHandle stream;
+  const char *from;
+  char *to;
+  size_t count;
+  NCCLType type;
+  NCCLReduction reduction;
+
+  size_t bytes() const { return count * widthOf(type); }
+};
 thread_local int depth = 0;
+thread_local std::vector<Sum> sumGroup;
 thread_local std::vector<Operation> group;
 
 Rank find(NCCLHandle handle) {
@@ -132,6 +147,15 @@ std::string formOf(size_t count, NCCLType type) {
   return fmt::format("{} of type {}", count, int(type));
 }
 
+/// The form of the sums of a group, in one line.
+std::string formOf(const std::vector<Sum> &sums) {
+  std::string form;
+  for (const Sum &sum : sums)
+    form += fmt::format("{}a sum {} of {}", form.empty() ? "" : " and ",
+                        int(sum.reduction), formOf(sum.count, sum.type));
+  return form;
+}
+
 NCCLResult taken(DriverResult result) {
   return result == DriverResult::Success ? NCCLResult::Success
                                          : NCCLResult::UnhandledDeviceError;
@@ -201,6 +225,87 @@ NCCLResult enqueueMessages(const Rank &rank, StreamHandle stream,
         }
         return "";
       }));
+}
+/// Adds up what all ranks have left. Returns the fault, or nothing.
+std::string addUp(NCCLObject &rank, const std::vector<std::string> &names,
+                  const std::vector<Sum> &sums, const DeviceBytes &isMemory) {
+  std::vector<std::string> addends;
+  for (size_t other = 0; other < names.size(); ++other) {
+    auto [form, data] = readMessage(rank.folder / names[other]);
+    if (form != formOf(sums))
+      return fmt::format("rank {} of NCCL makes {}, and rank {} makes {}",
+                         rank.rank, formOf(sums), other, form);
+    addends.push_back(std::move(data));
+  }
+  size_t offset = 0;
+  for (const Sum &sum : sums) {
+    if (!isMemory(sum.to, sum.bytes()))
+      return "a sum of NCCL writes no memory of the GPU";
+    std::vector<const void *> pointers;
+    pointers.reserve(addends.size());
+    for (const std::string &addend : addends)
+      pointers.push_back(addend.data() + offset);
+    std::vector<char> result(sum.bytes());
+    combine(kindOf(sum.reduction), typeOf(sum.type), result.data(), pointers,
+            int64_t(sum.count));
+    std::memcpy(sum.to, result.data(), result.size());
+    offset += sum.bytes();
+  }
+  return "";
+}
+
+/// The ranks ask for the same sums together, which a line says of each.
+NCCLResult enqueueSums(const Rank &rank, StreamHandle stream,
+                       const std::vector<Sum> &sums) {
+  const int64_t number = rank->collectives++;
+  std::vector<std::string> names;
+  names.reserve(size_t(rank->size));
+  for (int other = 0; other < rank->size; ++other)
+    names.push_back(fmt::format("collective {} of rank {}", number, other));
+  const DriverResult sent = standInEnqueue(
+      stream, "NCCL", {},
+      [rank, sums,
+       name = names[size_t(rank->rank)]](const DeviceBytes &isMemory) {
+        if (rank->isAborted)
+          return std::string();
+        std::string data;
+        for (const Sum &sum : sums) {
+          if (!isMemory(sum.from, sum.bytes()))
+            return std::string("a sum of NCCL reads no memory of the GPU");
+          data.append(sum.from, sum.bytes());
+        }
+        leave(*rank, name, formOf(sums) + '\n' + data);
+        return std::string();
+      });
+  if (sent != DriverResult::Success)
+    return taken(sent);
+  return taken(standInEnqueue(
+      stream, "NCCL", [rank, names] { return missingOf(rank, names); },
+      [rank, names, sums](const DeviceBytes &isMemory) {
+        return rank->isAborted ? "" : addUp(*rank, names, sums, isMemory);
+      }));
+}
+
+/// Asks for what was collected in a group.
+NCCLResult enqueueGroup() {
+  const std::vector<Operation> operations = std::exchange(group, {});
+  const std::vector<Sum> sums = std::exchange(sumGroup, {});
+  auto isOfOneStream = [](const auto &works) {
+    return std::ranges::all_of(works, [&](const auto &work) {
+      return work.rank == works.front().rank &&
+             work.stream == works.front().stream;
+    });
+  };
+  // We have no use for others.
+  if (!isOfOneStream(operations) || !isOfOneStream(sums) ||
+      (!operations.empty() && !sums.empty()))
+    return NCCLResult::InvalidUsage;
+  if (!sums.empty())
+    return enqueueSums(sums.front().rank, sums.front().stream, sums);
+  return operations.empty()
+             ? NCCLResult::Success
+             : enqueueMessages(operations.front().rank,
+                               operations.front().stream, operations);
 }
 } // namespace
 
@@ -286,14 +391,7 @@ NCCLResult ncclGroupStart() {
 NCCLResult ncclGroupEnd() {
   if (depth == 0)
     return NCCLResult::InvalidUsage;
-  if (--depth > 0 || group.empty())
-    return NCCLResult::Success;
-  const std::vector<Operation> operations = std::exchange(group, {});
-  const Operation &first = operations.front();
-  for (const Operation &operation : operations) // we have no use for others
-    if (operation.rank != first.rank || operation.stream != first.stream)
-      return NCCLResult::InvalidUsage;
-  return enqueueMessages(first.rank, first.stream, operations);
+  return --depth > 0 ? NCCLResult::Success : enqueueGroup();
 }
 
 static NCCLResult addMessage(bool sends, char *data, size_t count,
@@ -326,57 +424,9 @@ NCCLResult ncclAllReduce(const void *from, void *to, size_t count,
   const Rank rank = find(handle);
   if (!rank || !from || !to)
     return NCCLResult::InvalidArgument;
-  if (depth != 0) // we have no use for it
-    return NCCLResult::InvalidUsage;
-  const int64_t number = rank->collectives++;
-  const size_t bytes = count * widthOf(type);
-  const std::string form =
-      fmt::format("a sum {} of {}", int(reduction), formOf(count, type));
-  std::vector<std::string> names;
-  names.reserve(size_t(rank->size));
-  for (int other = 0; other < rank->size; ++other)
-    names.push_back(fmt::format("collective {} of rank {}", number, other));
-  const DriverResult sent = standInEnqueue(
-      stream, "NCCL", {},
-      [rank, from, bytes, form,
-       name = names[size_t(rank->rank)]](const DeviceBytes &isMemory) {
-        if (rank->isAborted)
-          return std::string();
-        if (!isMemory(from, bytes))
-          return std::string("a sum of NCCL reads no memory of the GPU");
-        leave(*rank, name,
-              form + '\n' +
-                  std::string(static_cast<const char *>(from), bytes));
-        return std::string();
-      });
-  if (sent != DriverResult::Success)
-    return taken(sent);
-  return taken(standInEnqueue(
-      stream, "NCCL", [rank, names] { return missingOf(rank, names); },
-      [=](const DeviceBytes &isMemory) -> std::string {
-        if (rank->isAborted)
-          return "";
-        std::vector<std::string> addends;
-        for (int other = 0; other < rank->size; ++other) {
-          auto [otherForm, data] =
-              readMessage(rank->folder / names[size_t(other)]);
-          if (otherForm != form)
-            return fmt::format("rank {} of NCCL makes {}, and rank {} makes {}",
-                               rank->rank, form, other, otherForm);
-          addends.push_back(std::move(data));
-        }
-        if (!isMemory(to, bytes))
-          return "a sum of NCCL writes no memory of the GPU";
-        std::vector<const void *> pointers;
-        pointers.reserve(addends.size());
-        for (const std::string &addend : addends)
-          pointers.push_back(addend.data());
-        std::vector<char> sum(bytes);
-        combine(kindOf(reduction), typeOf(type), sum.data(), pointers,
-                int64_t(count));
-        std::memcpy(to, sum.data(), bytes);
-        return "";
-      }));
+  sumGroup.push_back({rank, stream, static_cast<const char *>(from),
+                      static_cast<char *>(to), count, type, reduction});
+  return depth > 0 ? NCCLResult::Success : enqueueGroup();
 }
 } // extern "C"
 } // namespace meshloom::cuda

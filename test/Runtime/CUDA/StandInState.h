@@ -30,6 +30,9 @@ struct Piece {
   /// Adds the tasks of the next turn of a conditional node, after which the
   /// node itself comes again. It is done where there are none.
   std::function<std::vector<std::shared_ptr<struct Task>>()> turn = {};
+  /// The pieces of a child graph, which take its place one after the other;
+  /// other work may come between them.
+  std::vector<Piece> steps = {};
 };
 
 /// A piece of work that has been asked for; done when nothing waits for it any

@@ -52,12 +52,16 @@ struct Call {
   };
   std::vector<Staged> staged;
   bool hasHostNode() const { return onHost || !nonFinite.empty(); }
+  /// Returns whether the call is work of a library's which `condition` is true
+  /// of.
+  bool hasLibraryWork(bool (LibraryWork::*condition)() const) const {
+    return std::ranges::any_of(
+        libraryWork, condition,
+        [](const auto &part) -> const LibraryWork & { return *part; });
+  }
   /// Returns whether no graph can have the call.
   bool isAlone() const {
-    return work->isExchange() ||
-           !std::ranges::all_of(
-               libraryWork, &LibraryWork::isCapturable,
-               [](const auto &part) -> const LibraryWork & { return *part; });
+    return work->isExchange() || hasLibraryWork(&LibraryWork::isAlone);
   }
 };
 
@@ -120,6 +124,8 @@ private:
   void order();
   plan::Offsets place() const;
   Status placeExchanges();
+  /// Finds the sums that the link makes together.
+  void joinSums();
   DeviceExchange exchangeOnLink(const plan::ExchangeLayout &layout) const;
   void findSegments();
   /// Finds what each call comes after.
@@ -150,6 +156,8 @@ private:
   LibraryWorkOrError planPart(const Call &call, const Part &part) const;
   LibraryWorkOrError planProduct(const Call &call, const DotStep &step,
                                  const Part &part) const;
+  LibraryWorkOrError planConvolution(const Call &call, const KernelStep &step,
+                                     const Part &part) const;
   LibraryWorkOrError planTransform(const Call &call, const KernelStep &step,
                                    const Part &part) const;
   LibraryWorkOrError planDecomposition(const Call &call, const KernelStep &step,
@@ -189,6 +197,10 @@ private:
                      Run &run);
   Status enqueueHost(Commands &commands, const Frame &frame, Run::HostRun &run);
   Status enqueueExchange(const plan::Work &work, const Frame &frame, Run &run);
+  /// Begins or ends an exchange that the cards' link does.
+  Status enqueueOnLink(const plan::Work &work, const Frame &frame, Run &run);
+  plan::ExchangeLayout::Memory memoryOnLink(unsigned exchange,
+                                            const Frame &frame) const;
   /// Returns whether all cards end a run with the first value of any of them
   /// that is not finite. Each goes on to the end, so that none waits in vain.
   bool checksTogether() const {
@@ -239,6 +251,9 @@ private:
   std::vector<plan::ExchangeCall> exchangeCalls;
   /// The exchanges that the cards' link does; empty: the host does one.
   std::vector<std::optional<DeviceExchange>> onLink;
+  /// Per exchange, the sums that the link makes with it, itself included;
+  /// empty: it is no sum of the link, or one that is made with a later one.
+  std::vector<std::vector<unsigned>> jointSums;
   plan::Block linkBlock; ///< the memory of the card that they need
   int64_t linkBytes = 0; ///< its size
   /// Where the arrays of each exchange are in the host's memory; the staging

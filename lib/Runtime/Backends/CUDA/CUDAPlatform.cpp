@@ -26,6 +26,7 @@ using namespace cuda;
 constexpr const char *driverVariable = "MESHLOOM_CUDA_DRIVER";
 constexpr const char *ncclVariable = "MESHLOOM_NCCL";
 constexpr const char *blasVariable = "MESHLOOM_CUBLASLT";
+constexpr const char *dnnVariable = "MESHLOOM_CUDNN";
 constexpr const char *fourierVariable = "MESHLOOM_CUFFT";
 constexpr const char *solverVariable = "MESHLOOM_CUSOLVER";
 constexpr const char *triangularVariable = "MESHLOOM_CUBLAS";
@@ -70,7 +71,8 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
       text,
       "the platform cuda takes card=N, logical-gpus=N, private-memories, "
       "memory-limit=BYTES, graphs=N, exchange=host|peer|nccl, driver=PATH, "
-      "nccl=PATH, cublaslt=PATH, cublas=PATH, cufft=PATH and cusolver=PATH",
+      "nccl=PATH, cublaslt=PATH, cublas=PATH, cudnn=PATH, cufft=PATH and "
+      "cusolver=PATH",
       [&](std::string_view name, std::optional<std::string_view> value) {
         if (name == "private-memories" && !value)
           return options.privateMemories = true;
@@ -89,6 +91,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
         }
         std::optional<std::string> *library =
             name == "cublaslt"   ? &options.libraries.blas
+            : name == "cudnn"    ? &options.libraries.dnn
             : name == "cufft"    ? &options.libraries.fourier
             : name == "cusolver" ? &options.libraries.solver
             : name == "cublas"   ? &options.libraries.triangular
@@ -122,6 +125,7 @@ Result<PlatformOptions> parseOptions(std::string_view text) {
                                                     : "";
   }
   completePath(options.libraries.blas, blasVariable, options);
+  completePath(options.libraries.dnn, dnnVariable, options);
   completePath(options.libraries.fourier, fourierVariable, options);
   completePath(options.libraries.solver, solverVariable, options);
   completePath(options.libraries.triangular, triangularVariable, options);

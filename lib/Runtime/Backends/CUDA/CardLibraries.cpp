@@ -38,6 +38,10 @@ LibraryWorkOrError CardLibraries::plan(const MatrixProduct &product) {
   return planBy<BlasLibrary>(paths.blas, blas, product);
 }
 
+LibraryWorkOrError CardLibraries::plan(const ImageConvolution &convolution) {
+  return planBy<DnnLibrary>(paths.dnn, dnn, convolution);
+}
+
 LibraryWorkOrError CardLibraries::plan(Card &card,
                                        const Decomposition &decomposition) {
   const bool isOfBlas =

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Blas.h"
+#include "Dnn.h"
 #include "Fourier.h"
 #include "Solver.h"
 #include "TriangularSolver.h"
@@ -15,7 +16,7 @@ namespace meshloom::cuda {
 /// The path of each library: empty, it is the system's, if there is one;
 /// nothing, it is not to be used.
 struct LibraryPaths {
-  std::optional<std::string> blas, fourier, solver, triangular;
+  std::optional<std::string> blas, dnn, fourier, solver, triangular;
 };
 
 /// The card is the one that the calling thread speaks of. Functions fail where
@@ -27,6 +28,8 @@ public:
 
   /// How cuBLASLt computes this product.
   LibraryWorkOrError plan(const MatrixProduct &product);
+  /// How cuDNN computes this convolution.
+  LibraryWorkOrError plan(const ImageConvolution &convolution);
   /// How cuFFT transforms these lines. `card` outlives the work.
   LibraryWorkOrError plan(Card &card, const FourierLines &lines);
   /// How cuSOLVER decomposes these matrices, or cuBLAS. `card` outlives the
@@ -48,6 +51,7 @@ private:
   std::mutex mutex; ///< of what is below
   LibraryPaths paths;
   std::unique_ptr<Blas> blas;
+  std::unique_ptr<Dnn> dnn;
   std::unique_ptr<Solver> solver;
   std::unique_ptr<TriangularSolver> triangular;
 };

@@ -35,6 +35,14 @@ public:
     int64_t bytes;
   };
 
+  /// Elements that a group of ranks combines.
+  struct Sum {
+    DType type;
+    ReduceKind kind;
+    char *data;
+    int64_t count;
+  };
+
   virtual ~CardLink() = default;
   /// Each side lists what it sends and receives, several parts for one rank in
   /// the same order.
@@ -43,11 +51,11 @@ public:
                           Messages messages) = 0;
   /// Returns whether allReduce takes these.
   virtual bool reduces(DType, ReduceKind) const { return false; }
-  /// Combines the `count` elements of all ranks of `group` on each of them. All
-  /// ranks ask for it at one time, each for its group.
-  virtual Status allReduce(std::span<const int> group, DType type,
-                           ReduceKind kind, char *data, int64_t count,
-                           Messages messages);
+  /// Combines the elements of all ranks of `group` on each of them, those of
+  /// several sums in one transfer. All ranks ask for it at one time, each for
+  /// its group.
+  virtual Status allReduce(std::span<const int> group,
+                           std::span<const Sum> sums, Messages messages);
   /// To be called before a run asks for transfers; `messages` are those of the
   /// run.
   virtual void beginRun(Messages) {}

@@ -2,12 +2,13 @@
 #include "Conditions.h"
 
 #include <array>
+#include <fmt/format.h>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
 
 /// The driver's compiler has the function cudaGraphSetConditional.
-static constexpr const char *conditionKernels = R"(
+static constexpr std::string_view conditionModule = R"(
 .version 7.8
 .target sm_80
 .address_size 64
@@ -18,23 +19,10 @@ static constexpr const char *conditionKernels = R"(
 	.param .b32 cudaGraphSetConditional_param_1
 )
 ;
+)";
 
-// flags, how many they are, handle
-.visible .entry set_loop(
-	.param .u64 set_loop_param_0,
-	.param .u64 set_loop_param_1,
-	.param .u64 set_loop_param_2
-)
-.maxntid 1, 1, 1
-{
-	.reg .pred 	%p<3>;
-	.reg .b16 	%rs<2>;
-	.reg .b32 	%r<4>;
-	.reg .b64 	%rd<4>;
-
-	ld.param.u64 	%rd1, [set_loop_param_0];
-	ld.param.u64 	%rd2, [set_loop_param_1];
-	ld.param.u64 	%rd3, [set_loop_param_2];
+/// Parameters: flags, how many they are, and the handle.
+static constexpr std::string_view loopName = "set_loop", loopBody = R"(
 	mov.u32 	%r1, 0;
 $next:
 	ld.global.u8 	%rs1, [%rd1];
@@ -44,62 +32,69 @@ $next:
 	add.s64 	%rd2, %rd2, -1;
 	setp.ne.s64 	%p1, %rd2, 0;
 	@%p1 bra 	$next;
-	setp.ne.u32 	%p2, %r1, 0;
-	selp.u32 	%r3, 1, 0, %p2;
-	{
-	.param .b64 param0;
-	st.param.b64 	[param0], %rd3;
-	.param .b32 param1;
-	st.param.b32 	[param1], %r3;
-	call.uni 	cudaGraphSetConditional, (param0, param1);
-	}
-	ret;
-}
+	setp.ne.u32 	%p1, %r1, 0;
+)";
 
-// index, branch, last branch, handle
-.visible .entry set_branch(
-	.param .u64 set_branch_param_0,
-	.param .u64 set_branch_param_1,
-	.param .u64 set_branch_param_2,
-	.param .u64 set_branch_param_3
-)
-.maxntid 1, 1, 1
-{
-	.reg .pred 	%p<3>;
-	.reg .b32 	%r<3>;
-	.reg .b64 	%rd<7>;
-
-	ld.param.u64 	%rd1, [set_branch_param_0];
-	ld.param.u64 	%rd2, [set_branch_param_1];
-	ld.param.u64 	%rd3, [set_branch_param_2];
-	ld.param.u64 	%rd4, [set_branch_param_3];
+/// Parameters: the index, the branch, the last branch, and the handle.
+static constexpr std::string_view branchName = "set_branch", branchBody = R"(
 	ld.global.u32 	%r1, [%rd1];
 	cvt.u64.u32 	%rd5, %r1;
 	setp.le.u64 	%p1, %rd5, %rd3;
 	selp.b64 	%rd6, %rd5, %rd3, %p1;
-	setp.eq.s64 	%p2, %rd6, %rd2;
-	selp.u32 	%r2, 1, 0, %p2;
-	{
-	.param .b64 param0;
-	st.param.b64 	[param0], %rd4;
-	.param .b32 param1;
-	st.param.b32 	[param1], %r2;
-	call.uni 	cudaGraphSetConditional, (param0, param1);
-	}
-	ret;
-}
+	setp.eq.s64 	%p1, %rd6, %rd2;
 )";
+
+/// Returns a kernel of one thread, which has its parameters in %rd1, %rd2 and
+/// so on. The condition, whose handle is the last one, becomes what `body`
+/// leaves in %p1.
+static std::string conditionKernel(std::string_view name, unsigned parameters,
+                                   std::string_view body) {
+  std::string declarations, loads;
+  for (unsigned p = 0; p < parameters; ++p) {
+    declarations += fmt::format("{}\t.param .u64 {}_param_{}",
+                                p == 0 ? "" : ",\n", name, p);
+    loads +=
+        fmt::format("\tld.param.u64 \t%rd{}, [{}_param_{}];\n", p + 1, name, p);
+  }
+  return fmt::format(R"(
+.visible .entry {}(
+{}
+)
+.maxntid 1, 1, 1
+{{
+	.reg .pred 	%p<2>;
+	.reg .b16 	%rs<2>;
+	.reg .b32 	%r<4>;
+	.reg .b64 	%rd<7>;
+
+{}{}
+	selp.u32 	%r3, 1, 0, %p1;
+	{{
+	.param .b64 param0;
+	st.param.b64 	[param0], %rd{};
+	.param .b32 param1;
+	st.param.b32 	[param1], %r3;
+	call.uni 	cudaGraphSetConditional, (param0, param1);
+	}}
+	ret;
+}}
+)",
+                     name, declarations, loads, body, parameters);
+}
 
 std::shared_ptr<const Conditions> Conditions::make(Card &card) {
   if (!card.hasConditionalNodes())
     return nullptr;
-  auto kernels = card.compile(conditionKernels);
+  auto kernels =
+      card.compile(std::string(conditionModule) +
+                   conditionKernel(loopName, /*parameters=*/3, loopBody) +
+                   conditionKernel(branchName, /*parameters=*/4, branchBody));
   if (!kernels)
     return nullptr;
   auto conditions = std::make_shared<Conditions>();
-  for (auto [name, function] : {std::pair("set_loop", &conditions->loop),
-                                std::pair("set_branch", &conditions->branch)}) {
-    Result<FunctionHandle> found = (*kernels)->find(name);
+  for (auto [name, function] : {std::pair(loopName, &conditions->loop),
+                                std::pair(branchName, &conditions->branch)}) {
+    Result<FunctionHandle> found = (*kernels)->find(std::string(name));
     if (!found)
       return nullptr;
     *function = *found;

@@ -13,7 +13,7 @@ DeviceExchange::DeviceExchange(const ExchangeLayout &layout, Card &card,
     : layout(layout), card(card), link(link), combination(combination),
       rank(rank) {}
 
-bool DeviceExchange::reducesInLink() const {
+bool DeviceExchange::isSumOfLink() const {
   return isSum() && link.reduces(layout.type, layout.reduce);
 }
 
@@ -27,9 +27,9 @@ Interval DeviceExchange::sliceOf(size_t member) const {
 int64_t DeviceExchange::stagingBytes() const {
   if (!isSum())
     return layout.stagingBytes;
-  return reducesInLink() ? 0
-                         : std::ssize(layout.move.group) * sliceOf(0).size() *
-                               int64_t(layout.target.width);
+  return isSumOfLink() ? 0
+                       : std::ssize(layout.move.group) * sliceOf(0).size() *
+                             int64_t(layout.target.width);
 }
 
 Status DeviceExchange::copyBox(const ArrayView &to, const ArrayView &from,
@@ -129,10 +129,7 @@ Status DeviceExchange::pack(const Memory &memory) const {
 Status DeviceExchange::begin(const Memory &memory,
                              CardLink::Messages messages) const {
   if (isSum())
-    return reducesInLink()
-               ? link.allReduce(layout.move.group, layout.type, layout.reduce,
-                                memory.to, layout.whole, messages)
-               : sum(memory, messages);
+    return sum(memory, messages);
   if (Status ok = pack(memory); !ok)
     return ok;
   std::vector<CardLink::Outgoing> outgoing;

@@ -24,8 +24,16 @@ public:
                  LoadedKernel combination, int rank);
   /// Returns whether it can run: whether there is a kernel where it needs one.
   bool isPossible() const {
-    return reducesInLink() || !combines() || combination.shape;
+    return isSumOfLink() || !combines() || combination.shape;
   }
+  /// Returns whether the link combines the elements, several sums at a time.
+  /// Such an exchange neither begins nor ends.
+  bool isSumOfLink() const;
+  CardLink::Sum sumOfLink(const Memory &memory) const {
+    return {layout.type, layout.reduce, memory.to, layout.whole};
+  }
+  /// The ranks that combine their elements, in a sum.
+  std::span<const int> group() const { return layout.move.group; }
   int64_t stagingBytes() const;
   Status begin(const Memory &memory, CardLink::Messages messages) const;
   Status end(const Memory &memory) const;
@@ -33,7 +41,6 @@ public:
 private:
   bool isSum() const { return !layout.move.group.empty(); }
   bool combines() const { return isSum() || layout.combines; }
-  bool reducesInLink() const;
   /// The part of a sum that a rank of the group makes, in elements.
   Interval sliceOf(size_t rank) const;
   Status sum(const Memory &memory, CardLink::Messages messages) const;

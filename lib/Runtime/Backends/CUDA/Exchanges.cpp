@@ -6,6 +6,9 @@
 #include "meshloom/Runtime/NonFinite.h"
 #include "meshloom/Runtime/Plan/AgreedOutcome.h"
 
+#include <algorithm>
+#include <utility>
+
 using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
@@ -79,6 +82,79 @@ Status CUDAExecutable::placeExchanges() {
   return Success();
 }
 
+/// The sums of one step over one group of cards are one transfer, in the place
+/// of the last one, since the step's copies in front of a sum bring it its
+/// addends. Calls are in the order of the program, which all cards have.
+void CUDAExecutable::joinSums() {
+  jointSums.resize(exchangeCalls.size());
+  std::vector<unsigned> joined;
+  unsigned step = 0;
+  auto finish = [&] {
+    if (joined.empty())
+      return;
+    std::vector<unsigned> &sums = jointSums[joined.back()];
+    sums = std::exchange(joined, {});
+  };
+  auto readsSum = [&](const Work &work) {
+    return std::ranges::any_of(work.accesses, [&](const Access &access) {
+      return std::ranges::any_of(joined, [&](unsigned exchange) {
+        return graph.buffers[access.buffer].memory ==
+               graph.buffers[graph.exchanges[exchange].to].memory;
+      });
+    });
+  };
+  for (const Call &call : calls) {
+    const Work &work = *call.work;
+    const DeviceExchange *device = work.isExchange() && onLink[work.exchange]
+                                       ? &*onLink[work.exchange]
+                                       : nullptr;
+    const bool isSum = device && device->isSumOfLink();
+    if (isSum && work.kind == Work::Kind::Arrival)
+      continue;
+    const bool isApart =
+        work.step != step ||
+        (isSum ? !joined.empty() &&
+                     !std::ranges::equal(onLink[joined.back()]->group(),
+                                         device->group())
+               : readsSum(work));
+    if (isApart)
+      finish();
+    step = work.step;
+    if (isSum)
+      joined.push_back(work.exchange);
+  }
+  finish();
+}
+
+ExchangeLayout::Memory CUDAExecutable::memoryOnLink(unsigned exchange,
+                                                    const Frame &frame) const {
+  auto address = [&](unsigned buffer) {
+    return frame.address(graph.buffers[buffer].memory, 0);
+  };
+  const Exchange &buffers = graph.exchanges[exchange];
+  return {buffers.from < 0 ? nullptr : address(unsigned(buffers.from)),
+          address(buffers.to), exchangeMemory[exchange].staging};
+}
+
+Status CUDAExecutable::enqueueOnLink(const Work &work, const Frame &frame,
+                                     Run &run) {
+  const DeviceExchange &device = *onLink[work.exchange];
+  const CardLink::Messages messages{run.messages + work.exchange *
+                                                       DeviceExchange::MESSAGES,
+                                    exchanging->timeout};
+  if (!device.isSumOfLink()) {
+    const ExchangeLayout::Memory memory = memoryOnLink(work.exchange, frame);
+    return work.kind == Work::Kind::Exchange ? device.begin(memory, messages)
+                                             : device.end(memory);
+  }
+  if (work.kind == Work::Kind::Arrival || jointSums[work.exchange].empty())
+    return Success();
+  std::vector<CardLink::Sum> sums;
+  for (unsigned exchange : jointSums[work.exchange])
+    sums.push_back(onLink[exchange]->sumOfLink(memoryOnLink(exchange, frame)));
+  return gpus.link->allReduce(device.group(), sums, messages);
+}
+
 /// Begins or ends one.
 Status CUDAExecutable::enqueueExchange(const Work &work, const Frame &frame,
                                        Run &run) {
@@ -91,17 +167,8 @@ Status CUDAExecutable::enqueueExchange(const Work &work, const Frame &frame,
   auto address = [&](unsigned buffer) {
     return frame.address(graph.buffers[buffer].memory, 0);
   };
-  if (const auto &device = onLink[work.exchange]) {
-    const ExchangeLayout::Memory memory{
-        exchange.from < 0 ? nullptr : address(unsigned(exchange.from)),
-        address(exchange.to), host.staging};
-    return work.kind == Work::Kind::Exchange
-               ? device->begin(
-                     memory,
-                     {run.messages + work.exchange * DeviceExchange::MESSAGES,
-                      exchanging->timeout})
-               : device->end(memory);
-  }
+  if (onLink[work.exchange])
+    return enqueueOnLink(work, frame, run);
   if (work.kind == Work::Kind::Exchange) {
     // A target has sums already, or parts that others do not send.
     Status brought =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls that libraries of NVIDIA's compute: products by cuBLASLt, Fourier
-// transforms by cuFFT, decompositions by cuSOLVER, and triangular systems by
-// cuBLAS.
+// Calls that libraries of NVIDIA's compute: products by cuBLASLt, convolutions
+// by cuDNN, Fourier transforms by cuFFT, decompositions by cuSOLVER, and
+// triangular systems by cuBLAS.
 #include "CUDAExecutable.h"
 
 #include <algorithm>
@@ -51,6 +51,23 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
       return noLibraryWork();
   }
   return card->libraries().plan(*product);
+}
+
+LibraryWorkOrError CUDAExecutable::planConvolution(const Call &call,
+                                                   const KernelStep &step,
+                                                   const Part &part) const {
+  const auto kind = ProductKind::of(loaded, step);
+  if (!kind)
+    return noLibraryWork();
+  const auto convolution = ImageConvolution::of(
+      *kind, {.extents = part.extents,
+              .origin = part.origin,
+              .strides = {call.elements[0].strides, call.elements[1].strides,
+                          call.elements[2].strides},
+              .alignments = {alignmentAt(part.offsets[0]),
+                             alignmentAt(part.offsets[1]),
+                             alignmentAt(part.offsets[2])}});
+  return convolution ? card->libraries().plan(*convolution) : noLibraryWork();
 }
 
 /// The loop of a dim; nothing where the dim has one element.
@@ -250,6 +267,8 @@ LibraryWorkOrError CUDAExecutable::planPart(const Call &call,
   const KernelStep &kernel = std::get<KernelStep>(step);
   if (kernel.library == "triangular_solve")
     return planTriangular(call, kernel, part);
+  if (kernel.library == "convolution")
+    return planConvolution(call, kernel, part);
   return kernel.library.starts_with("solver_")
              ? planDecomposition(call, kernel, part)
              : planTransform(call, kernel, part);

@@ -16,8 +16,11 @@ public:
   virtual std::string_view function() const = 0;
   /// Returns how much memory of the card a run needs.
   virtual int64_t workspaceBytes() const = 0;
-  /// Returns whether a graph can have the work; else only a stream can.
-  virtual bool isCapturable() const { return true; }
+  /// Returns whether only a stream can have the work, and no graph.
+  virtual bool isAlone() const { return false; }
+  /// Returns whether a card does such works one after the other, because they
+  /// share memory of the library's.
+  virtual bool isInOrder() const { return false; }
   /// Asks for the work. `operands`: of the call. One run has the workspace at a
   /// time.
   virtual Status enqueue(Commands &commands, std::span<char *const> operands,

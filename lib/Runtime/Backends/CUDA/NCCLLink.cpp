@@ -101,8 +101,8 @@ public:
   bool reduces(DType type, ReduceKind kind) const override {
     return formOf(type, kind).has_value();
   }
-  Status allReduce(std::span<const int> group, DType type, ReduceKind kind,
-                   char *data, int64_t count, Messages messages) override;
+  Status allReduce(std::span<const int> group, std::span<const Sum> sums,
+                   Messages messages) override;
   void beginRun(Messages messages) override;
   Status endRun(EventHandle mark, Messages messages) override;
   void abandon() override { (void)check(); }
@@ -110,6 +110,10 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// Makes the calls, which are one piece of work of the card.
+  Status asGroup(NCCLHandle handle, std::string_view function,
+                 const Messages &messages,
+                 std::span<const std::function<NCCLResult()>> calls);
   /// Asks for a transfer of `group` in its turn: `ask(handle)`.
   Status inTurn(std::span<const int> group, const Messages &messages,
                 const std::function<Status(NCCLHandle)> &ask);
@@ -278,48 +282,59 @@ Status NCCLLink::inTurn(std::span<const int> group, const Messages &messages,
   return asked;
 }
 
+Status NCCLLink::asGroup(NCCLHandle handle, std::string_view function,
+                         const Messages &messages,
+                         std::span<const std::function<NCCLResult()>> calls) {
+  if (calls.empty())
+    return Success();
+  NCCLResult result = library.ncclGroupStart();
+  if (result != NCCLResult::Success)
+    return failed("ncclGroupStart", result);
+  auto isTaken = [&] {
+    return result == NCCLResult::Success || result == NCCLResult::InProgress;
+  };
+  for (const auto &call : calls)
+    if (isTaken())
+      result = call();
+  const NCCLResult end = library.ncclGroupEnd();
+  return settle(handle, isTaken() ? end : result, function, messages);
+}
+
 Status NCCLLink::exchange(std::span<const Outgoing> outgoing,
                           std::span<const Incoming> incoming,
                           Messages messages) {
   std::vector<int> ranks(size_t(communicator->size()));
   std::iota(ranks.begin(), ranks.end(), 0);
   return inTurn(ranks, messages, [&](NCCLHandle handle) -> Status {
-    if (outgoing.empty() && incoming.empty())
-      return Success();
-    NCCLResult result = library.ncclGroupStart();
-    if (result != NCCLResult::Success)
-      return failed("ncclGroupStart", result);
-    auto isTaken = [&] {
-      return result == NCCLResult::Success || result == NCCLResult::InProgress;
-    };
+    std::vector<std::function<NCCLResult()>> calls;
     for (const Outgoing &transfer : outgoing)
-      if (isTaken())
-        result = library.ncclSend(transfer.data, size_t(transfer.bytes),
-                                  NCCLType::UI8, transfer.to, handle,
-                                  card->streamHandle());
+      calls.emplace_back([&, transfer] {
+        return library.ncclSend(transfer.data, size_t(transfer.bytes),
+                                NCCLType::UI8, transfer.to, handle,
+                                card->streamHandle());
+      });
     for (const Incoming &transfer : incoming)
-      if (isTaken())
-        result = library.ncclRecv(transfer.data, size_t(transfer.bytes),
-                                  NCCLType::UI8, transfer.from, handle,
-                                  card->streamHandle());
-    const NCCLResult end = library.ncclGroupEnd();
-    return settle(handle, isTaken() ? end : result, "an exchange by NCCL",
-                  messages);
+      calls.emplace_back([&, transfer] {
+        return library.ncclRecv(transfer.data, size_t(transfer.bytes),
+                                NCCLType::UI8, transfer.from, handle,
+                                card->streamHandle());
+      });
+    return asGroup(handle, "an exchange by NCCL", messages, calls);
   });
 }
 
-Status NCCLLink::allReduce(std::span<const int> group, DType type,
-                           ReduceKind kind, char *data, int64_t count,
-                           Messages messages) {
+Status NCCLLink::allReduce(std::span<const int> group,
+                           std::span<const Sum> sums, Messages messages) {
   return inTurn(group, messages, [&](NCCLHandle handle) -> Status {
-    if (count == 0)
-      return Success();
-    const NCCLForm form = *formOf(type, kind);
-    return settle(handle,
-                  library.ncclAllReduce(data, data, size_t(count), form.type,
-                                        form.reduction, handle,
-                                        card->streamHandle()),
-                  "ncclAllReduce", messages);
+    std::vector<std::function<NCCLResult()>> calls;
+    for (const Sum &sum : sums)
+      if (sum.count > 0)
+        calls.emplace_back([&, sum, form = *formOf(sum.type, sum.kind)] {
+          return library.ncclAllReduce(sum.data, sum.data, size_t(sum.count),
+                                       form.type, form.reduction, handle,
+                                       card->streamHandle());
+        });
+    return asGroup(handle, "ncclAllReduce", messages, calls);
   });
 }
 } // namespace

@@ -9,8 +9,8 @@
 using namespace meshloom;
 using namespace meshloom::cuda;
 
-Status CardLink::allReduce(std::span<const int>, DType, ReduceKind, char *,
-                           int64_t, Messages) {
+Status CardLink::allReduce(std::span<const int>, std::span<const Sum>,
+                           Messages) {
   return Error("this link combines nothing", ErrorCode::INTERNAL);
 }
 

@@ -59,13 +59,18 @@ void CUDAExecutable::order() {
 
 std::vector<unsigned> CUDAExecutable::scratchOf(const Call &call) const {
   std::vector<unsigned> scratch;
-  for (const Access &access : call.work->accesses) {
-    const unsigned memory = graph.buffers[access.buffer].memory;
+  auto addMemory = [&](unsigned buffer) {
+    const unsigned memory = graph.buffers[buffer].memory;
     if (graph.plan.memories[memory].kind == Memory::Kind::Scratch)
       scratch.push_back(memory);
-  }
+  };
+  for (const Access &access : call.work->accesses)
+    addMemory(access.buffer);
   if (call.workspace)
     scratch.push_back(*call.workspace);
+  if (call.work->kind == Work::Kind::Exchange)
+    for (unsigned sum : jointSums[call.work->exchange])
+      addMemory(unsigned(graph.exchanges[sum].to));
   return scratch;
 }
 
@@ -115,8 +120,9 @@ void CUDAExecutable::addMemoryEdges(
 }
 
 /// A call comes after those that the plan names, after the last users of
-/// scratch memory whose place its own has, and after the last host node, whose
-/// memory of the host its own node takes.
+/// scratch memory whose place its own has, after the last host node, whose
+/// memory of the host its own node takes, and after the last work of a library
+/// that shares memory with its own.
 void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
   std::vector<unsigned> positionOf(graph.works.size());
   for (unsigned position = 0; position < sequence.size(); ++position)
@@ -130,13 +136,19 @@ void CUDAExecutable::findEdges(const std::vector<int64_t> &offsets) {
     for (unsigned memory : scratchOf(calls[position]))
       users[memory].push_back(position);
   addMemoryEdges(users, offsets, edges);
-  std::optional<unsigned> lastHost;
-  for (unsigned position = 0; position < calls.size(); ++position)
-    if (calls[position].hasHostNode()) {
-      if (lastHost)
-        edges[position].insert(*lastHost);
-      lastHost = position;
-    }
+  auto chain = [&](const auto &isMember) {
+    std::optional<unsigned> last;
+    for (unsigned position = 0; position < calls.size(); ++position)
+      if (isMember(calls[position])) {
+        if (last)
+          edges[position].insert(*last);
+        last = position;
+      }
+  };
+  chain([](const Call &call) { return call.hasHostNode(); });
+  chain([](const Call &call) {
+    return call.hasLibraryWork(&LibraryWork::isInOrder);
+  });
   for (const std::set<unsigned> &earlier : edges)
     after.emplace_back(earlier.begin(), earlier.end());
 }
@@ -177,6 +189,7 @@ Status CUDAExecutable::plan() {
       return call.error();
     calls.push_back(std::move(*call));
   }
+  joinSums();
   Offsets scratch = place();
   findEdges(scratch.offsets);
   findSegments();

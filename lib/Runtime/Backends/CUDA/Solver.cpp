@@ -63,7 +63,7 @@ public:
   Result<bool> plan();
   std::string_view function() const override;
   /// A function may wait for its stream.
-  bool isCapturable() const override { return false; }
+  bool isAlone() const override { return true; }
   int64_t workspaceBytes() const override { return copyOffset + copyBytes; }
   Status enqueue(Commands &commands, std::span<char *const> operands,
                  char *workspace) const override;

@@ -37,7 +37,7 @@ public:
 
   Status plan();
   std::string_view function() const override;
-  bool isCapturable() const override { return false; }
+  bool isAlone() const override { return true; }
   int64_t workspaceBytes() const override {
     return vectorOffset + vectorBytes();
   }

@@ -55,7 +55,7 @@ public:
 
   std::string_view function() const override;
   /// The library may allocate memory of its own.
-  bool isCapturable() const override { return false; }
+  bool isAlone() const override { return true; }
   int64_t workspaceBytes() const override {
     return isOneCall ? 2 * addressBytes(systems.batch.count()) : 0;
   }
@@ -94,7 +94,7 @@ public:
     return functionOf(work.type, "cublasSgetrfBatched", "cublasDgetrfBatched",
                       "cublasCgetrfBatched", "cublasZgetrfBatched");
   }
-  bool isCapturable() const override { return false; }
+  bool isAlone() const override { return true; }
   int64_t workspaceBytes() const override {
     return addressBytes(work.batch.count());
   }
