@@ -85,8 +85,13 @@ private:
           return window.factor == factor;
         }))
       return false;
+    // A dim that a slice has all of, as the batch of what a loop over layers
+    // saves.
+    if (isa<dtensor::DynamicSliceOp>(op))
+      return contains(rule.operands[0], factor) &&
+             contains(rule.results[0], factor);
     // The elements at an index lie in one part.
-    if (isa<dtensor::GatherOp, dtensor::ScatterOp, dtensor::DynamicSliceOp,
+    if (isa<dtensor::GatherOp, dtensor::ScatterOp,
             dtensor::DynamicUpdateSliceOp>(op))
       return contains(rule.operands[1], factor);
     if (rule.factors[factor].kind == FactorKind::Reduced)

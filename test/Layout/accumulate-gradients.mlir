@@ -7,6 +7,9 @@
 // RUN: not mesh-opt %s --function=step --accumulate-gradients=3 --predict 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not mesh-opt %s --function=normalized --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: not mesh-opt %s --function=numbered --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: mesh-opt %s --function=layers --accumulate-gradients=4 --auto-layout --machine=ring | FileCheck %s --check-prefix=LAYERS
+// RUN: mesh-run %s --function=layers --accumulate-gradients=4 --verify
+// LAYERS: accumulate gradients over 4 microbatches of 16 rows of 'x'
 // LIST: accumulate gradients over 4 microbatches of 16 rows of 'x', 'y'
 // ROWS: gradients cannot be accumulated over 3 microbatches: the batch has 64 rows, which 3 does not divide
 // WHOLE: gradients cannot be accumulated over 2 microbatches: this op needs a sum over the whole batch and rows of it
@@ -34,6 +37,17 @@ func.func @step(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "
   %gradient = dtensor.matmul %xt, %d : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
   %next = dtensor.subtract %w, %gradient : tensor<32x32xf32>
   return %next, %loss : tensor<32x32xf32>, tensor<f32>
+}
+// One layer of a stack of what others saved of the batch.
+func.func @layers(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w"}, %layer: tensor<i32> {dtensor.alias = 1 : i64}, %x: tensor<64x32xf32> {dtensor.name = "x"}) -> (tensor<32x32xf32>, tensor<i32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %saved = dtensor.broadcast_in_dim %x dims [1, 2] : (tensor<64x32xf32>) -> tensor<4x64x32xf32>
+  %slice = dtensor.dynamic_slice %saved at %layer, %zero, %zero sizes [1, 64, 32] : (tensor<4x64x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x32xf32>
+  %one = dtensor.reshape %slice : (tensor<1x64x32xf32>) -> tensor<64x32xf32>
+  %xt = dtensor.transpose %one dims [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+  %gradient = dtensor.matmul %xt, %x : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
+  %next = dtensor.subtract %w, %gradient : tensor<32x32xf32>
+  return %next, %layer : tensor<32x32xf32>, tensor<i32>
 }
 func.func @normalized(%x: tensor<64x32xf32>) -> tensor<f32> {
   %sum = dtensor.reduce sum %x dims [0] : (tensor<64x32xf32>) -> tensor<32xf32>
