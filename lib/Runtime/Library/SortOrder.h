@@ -4,14 +4,12 @@
 // depend on how many there are.
 #pragma once
 
-#include "LargeMemory.h"
+#include "ThreadScratch.h"
 
 #include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -19,16 +17,15 @@
 
 namespace meshloom::library {
 
-/// Elements without values. Memory that malloc does not keep is in huge pages:
-/// its first touch takes longer than to write it.
+/// Elements without values, in memory that the thread keeps for its next calls.
 template <typename Element> class ItemArray {
   static_assert(std::is_trivially_copyable_v<Element>);
 
 public:
   explicit ItemArray(size_t count)
-      : elements(static_cast<Element *>(allocate(count * sizeof(Element))),
+      : elements(static_cast<Element *>(takeMemory(count * sizeof(Element))),
                  count) {}
-  ~ItemArray() { std::free(elements.data()); }
+  ~ItemArray() { returnMemory(elements.data(), elements.size_bytes()); }
   ItemArray(const ItemArray &) = delete;
   ItemArray &operator=(const ItemArray &) = delete;
 
@@ -36,16 +33,6 @@ public:
   Element &operator[](size_t i) { return elements[i]; }
 
 private:
-  static void *allocate(size_t bytes) {
-    constexpr size_t keptByMalloc = size_t(32) << 20;
-    if (bytes >= keptByMalloc)
-      return allocateMemory(bytes);
-    void *memory = std::malloc(std::max<size_t>(bytes, 1));
-    if (!memory)
-      throw std::bad_alloc();
-    return memory;
-  }
-
   const std::span<Element> elements;
 };
 
@@ -177,16 +164,19 @@ template <typename Number>
 
 /// Sorts stably by `bits`, eight of them at a time, the lowest first. Digits
 /// that all items agree in take no pass. Each worker counts the digits of its
-/// part, and then knows where its items go. Returns which of `items` and
-/// `scratch`, of the same size, has the sorted items.
+/// part, and then knows where its items go. Few workers would wait for lines of
+/// memory that another one has, longer than one takes for all. Returns which of
+/// `items` and `scratch`, of the same size, has the sorted items.
 template <typename Number>
 std::span<DigitItem<Number>> digitSort(std::span<DigitItem<Number>> items,
                                        std::span<DigitItem<Number>> scratch) {
   constexpr unsigned digits = DIGITS<Number>;
-  constexpr int64_t itemsOfWorker = 1 << 14;
+  constexpr int64_t itemsOfWorker = 1 << 14, fewWorkers = 3;
   const size_t n = items.size();
   Team &team = Team::current();
-  const int64_t parts = team.partsOf(int64_t(n), itemsOfWorker);
+  const int64_t parts = team.workers() <= fewWorkers
+                            ? 1
+                            : team.partsOf(int64_t(n), itemsOfWorker);
   auto partOf = [&](int64_t part) -> std::span<const DigitItem<Number>> {
     const size_t begin = n * size_t(part) / size_t(parts);
     return items.subspan(begin, n * size_t(part + 1) / size_t(parts) - begin);
