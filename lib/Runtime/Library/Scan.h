@@ -45,14 +45,18 @@ public:
       return reduce<true>(front, 0, count);
     }
     std::vector<Front> fronts(static_cast<size_t>(parts));
+    // Workers count in fronts of their own, not in lines of memory that they
+    // would take from each other.
     team.forEach(parts - 1, [&](int64_t p) {
-      reduce<false>(fronts[size_t(p + 1)], p * part, (p + 1) * part);
+      Front front;
+      reduce<false>(front, p * part, (p + 1) * part);
+      fronts[size_t(p + 1)] = front;
     });
     for (size_t p = 1; p < fronts.size(); ++p)
       fronts[p] = joined(fronts[p - 1], fronts[p]);
     team.forEach(parts, [&](int64_t p) {
-      reduce<true>(fronts[size_t(p)], p * part,
-                   std::min((p + 1) * part, count));
+      Front front = fronts[size_t(p)];
+      reduce<true>(front, p * part, std::min((p + 1) * part, count));
     });
   }
 

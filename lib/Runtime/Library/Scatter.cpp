@@ -342,7 +342,8 @@ void cutBox(LibraryOperand &box, size_t dim, int64_t begin, int64_t end) {
 
 /// Where nothing else is cut, workers of a team have parts of the result along
 /// its longest dim that windows move along. Each reads all indices, which takes
-/// a fraction of the time that updates at random places take.
+/// a fraction of the time that updates at random places take: two or three
+/// workers gain nothing.
 Status Scatter::run(const LibraryArguments &arguments) const {
   const LibraryOperand &result = arguments.outputs[0];
   if (result.empty())
@@ -353,7 +354,9 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     if (dims.moves(d) &&
         (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
       cut = d;
-  if (team.workers() == 1 || cut == result.extent.size() || isOrdered) {
+  constexpr int64_t fewWorkers = 3;
+  if (team.workers() <= fewWorkers || cut == result.extent.size() ||
+      isOrdered) {
     runPart(arguments);
     return Success();
   }

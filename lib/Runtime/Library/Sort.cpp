@@ -130,6 +130,22 @@ template <typename Key> Key readKey(DType type, const char *data) {
   }
 }
 
+/// Calls `body.template operator()<width>()`.
+template <typename Body> void withWidth(unsigned width, const Body &body) {
+  switch (width) {
+  case 1:
+    return body.template operator()<1>();
+  case 2:
+    return body.template operator()<2>();
+  case 4:
+    return body.template operator()<4>();
+  case 8:
+    return body.template operator()<8>();
+  default:
+    return body.template operator()<16>();
+  }
+}
+
 enum Direction { LT, LE, GT, GE };
 std::optional<Direction> parseDirection(std::string_view name) {
   return name == "LT"   ? std::optional(LT)
@@ -267,29 +283,13 @@ private:
       char *gathered = isInPlace ? line.data() : target;
       const int64_t step = (isInPlace ? 1 : toStride) * width;
       // By value: a loop that waits for memory has few other instructions.
-      auto take = [&]<size_t bytes>(std::integral_constant<size_t, bytes>) {
+      withWidth(width, [&]<size_t bytes>() {
         forEachPart(length, [=](int64_t begin, int64_t end) {
           for (int64_t j = begin; j < end; ++j)
             std::memcpy(gathered + j * step, source + order(j) * fromStride,
                         bytes);
         });
-      };
-      switch (width) {
-      case 1:
-        take(std::integral_constant<size_t, 1>());
-        break;
-      case 2:
-        take(std::integral_constant<size_t, 2>());
-        break;
-      case 4:
-        take(std::integral_constant<size_t, 4>());
-        break;
-      case 8:
-        take(std::integral_constant<size_t, 8>());
-        break;
-      default:
-        take(std::integral_constant<size_t, 16>());
-      }
+      });
       if (isInPlace)
         forEachPart(length, [&](int64_t begin, int64_t end) {
           copyLine(width, end - begin, target + begin * toStride * width,
@@ -325,9 +325,9 @@ private:
         rangeOfNumbers(length, [&](int64_t i) { return lineKeys[size_t(i)]; });
     if (range.hasNan)
       return false;
-    auto numberAt = [&](int64_t i) {
+    auto numberAt = [lineKeys, range, up = direction == LT](int64_t i) {
       const uint64_t bits = orderedBits(lineKeys[size_t(i)]);
-      return direction == LT ? bits - range.least : range.most - bits;
+      return up ? bits - range.least : range.most - bits;
     };
     const LibraryOperand &from = arguments.inputs[0],
                          &to = arguments.outputs[0];
@@ -344,19 +344,22 @@ private:
       char *target = to.data + offsets[1] * width;
       const int64_t fromStride = from.strides[size_t(dim)] * width,
                     toStride = to.strides[size_t(dim)] * width;
-      sortByNumbers<Number>(
-          length, numberAt,
-          [&](int64_t i) {
-            Number value = 0;
-            std::memcpy(&value, source + i * fromStride, width);
-            return value;
-          },
-          [&](const DigitItem<Number> *sorted) {
-            forEachPart(length, [=](int64_t begin, int64_t end) {
-              for (int64_t i = begin; i < end; ++i)
-                std::memcpy(target + i * toStride, &sorted[i].value, width);
-            });
-          });
+      withWidth(width, [&]<size_t bytes>() {
+        if constexpr (bytes <= sizeof(Number))
+          sortByNumbers<Number>(
+              length, numberAt,
+              [source, fromStride](int64_t i) {
+                Number value = 0;
+                std::memcpy(&value, source + i * fromStride, bytes);
+                return value;
+              },
+              [&](const DigitItem<Number> *sorted) {
+                forEachPart(length, [=](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i)
+                    std::memcpy(target + i * toStride, &sorted[i].value, bytes);
+                });
+              });
+      });
     };
     if (areFew(range, length))
       sort(uint32_t());

@@ -4,14 +4,12 @@
 // depend on how many there are.
 #pragma once
 
-#include "LargeMemory.h"
+#include "ThreadScratch.h"
 
 #include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -19,16 +17,15 @@
 
 namespace meshloom::library {
 
-/// Elements without values. Memory that malloc does not keep is in huge pages:
-/// its first touch takes longer than to write it.
+/// Elements without values, in memory that the thread keeps for its next calls.
 template <typename Element> class ItemArray {
   static_assert(std::is_trivially_copyable_v<Element>);
 
 public:
   explicit ItemArray(size_t count)
-      : elements(static_cast<Element *>(allocate(count * sizeof(Element))),
+      : elements(static_cast<Element *>(takeMemory(count * sizeof(Element))),
                  count) {}
-  ~ItemArray() { std::free(elements.data()); }
+  ~ItemArray() { returnMemory(elements.data(), elements.size_bytes()); }
   ItemArray(const ItemArray &) = delete;
   ItemArray &operator=(const ItemArray &) = delete;
 
@@ -36,16 +33,6 @@ public:
   Element &operator[](size_t i) { return elements[i]; }
 
 private:
-  static void *allocate(size_t bytes) {
-    constexpr size_t keptByMalloc = size_t(32) << 20;
-    if (bytes >= keptByMalloc)
-      return allocateMemory(bytes);
-    void *memory = std::malloc(std::max<size_t>(bytes, 1));
-    if (!memory)
-      throw std::bad_alloc();
-    return memory;
-  }
-
   const std::span<Element> elements;
 };
 
@@ -140,58 +127,86 @@ template <typename Number> struct DigitItem {
   Number value;
 };
 
+/// The passes of digitSort: eight bits each, which have so many values.
+template <typename Number> inline constexpr size_t DIGITS = sizeof(Number);
+inline constexpr size_t DIGIT_VALUES = 256;
+using DigitCounts = std::array<size_t, DIGIT_VALUES>;
+
+template <typename Number> size_t digitOf(Number bits, unsigned digit) {
+  return size_t(bits >> (8 * digit)) & (DIGIT_VALUES - 1);
+}
+
+/// Counts the values of a digit, or of all digits.
+template <typename Number>
+[[gnu::noinline]] void countDigit(std::span<const DigitItem<Number>> items,
+                                  unsigned digit, DigitCounts &counts) {
+  counts.fill(0);
+  for (const DigitItem<Number> &item : items)
+    ++counts[digitOf(item.bits, digit)];
+}
+template <typename Number>
+[[gnu::noinline]] void
+countDigits(std::span<const DigitItem<Number>> items,
+            std::array<DigitCounts, DIGITS<Number>> &counts) {
+  for (const DigitItem<Number> &item : items)
+    for (unsigned d = 0; d < DIGITS<Number>; ++d)
+      ++counts[d][digitOf(item.bits, d)];
+}
+
+/// Moves items to the places of their digits.
+template <typename Number>
+[[gnu::noinline]] void moveByDigit(std::span<const DigitItem<Number>> items,
+                                   unsigned digit, DigitCounts &places,
+                                   DigitItem<Number> *moved) {
+  for (const DigitItem<Number> &item : items)
+    moved[places[digitOf(item.bits, digit)]++] = item;
+}
+
 /// Sorts stably by `bits`, eight of them at a time, the lowest first. Digits
 /// that all items agree in take no pass. Each worker counts the digits of its
-/// part, and then knows where its items go. Returns which of `items` and
-/// `scratch`, of the same size, has the sorted items.
+/// part, and then knows where its items go. Few workers would wait for lines of
+/// memory that another one has, longer than one takes for all. Returns which of
+/// `items` and `scratch`, of the same size, has the sorted items.
 template <typename Number>
 std::span<DigitItem<Number>> digitSort(std::span<DigitItem<Number>> items,
                                        std::span<DigitItem<Number>> scratch) {
-  constexpr size_t digits = sizeof(Number), values = 256;
-  constexpr int64_t itemsOfWorker = 1 << 14;
-  using Counts = std::array<size_t, values>;
+  constexpr unsigned digits = DIGITS<Number>;
+  constexpr int64_t itemsOfWorker = 1 << 14, fewWorkers = 3;
   const size_t n = items.size();
   Team &team = Team::current();
-  const int64_t parts = team.partsOf(int64_t(n), itemsOfWorker);
-  auto partOf = [&](int64_t part) {
+  const int64_t parts = team.workers() <= fewWorkers
+                            ? 1
+                            : team.partsOf(int64_t(n), itemsOfWorker);
+  auto partOf = [&](int64_t part) -> std::span<const DigitItem<Number>> {
     const size_t begin = n * size_t(part) / size_t(parts);
     return items.subspan(begin, n * size_t(part + 1) / size_t(parts) - begin);
   };
-  auto digitOf = [](const DigitItem<Number> &item, size_t digit) {
-    return size_t(item.bits >> (8 * digit)) & (values - 1);
-  };
-  std::vector<std::array<Counts, digits>> counts(static_cast<size_t>(parts));
+  std::vector<std::array<DigitCounts, digits>> counts(
+      static_cast<size_t>(parts));
   team.forEach(parts, [&](int64_t part) {
-    for (const DigitItem<Number> &item : partOf(part))
-      for (size_t d = 0; d < digits; ++d)
-        ++counts[size_t(part)][d][digitOf(item, d)];
+    countDigits(partOf(part), counts[size_t(part)]);
   });
   std::array<bool, digits> areAlike{};
-  for (size_t d = 0; d < digits; ++d) {
+  for (unsigned d = 0; d < digits; ++d) {
     size_t alike = 0;
     for (const auto &ofPart : counts)
-      alike += ofPart[d][digitOf(items[0], d)];
+      alike += ofPart[d][digitOf(items[0].bits, d)];
     areAlike[d] = alike == n;
   }
   bool isCounted = true;
-  for (size_t d = 0; d < digits; ++d) {
+  for (unsigned d = 0; d < digits; ++d) {
     if (areAlike[d])
       continue;
     if (!isCounted)
       team.forEach(parts, [&](int64_t part) {
-        Counts &ofPart = counts[size_t(part)][d];
-        ofPart.fill(0);
-        for (const DigitItem<Number> &item : partOf(part))
-          ++ofPart[digitOf(item, d)];
+        countDigit(partOf(part), d, counts[size_t(part)][d]);
       });
     size_t begin = 0;
-    for (size_t value = 0; value < values; ++value)
+    for (size_t value = 0; value < DIGIT_VALUES; ++value)
       for (auto &ofPart : counts)
         begin += std::exchange(ofPart[d][value], begin);
     team.forEach(parts, [&](int64_t part) {
-      Counts &places = counts[size_t(part)][d];
-      for (const DigitItem<Number> &item : partOf(part))
-        scratch[places[digitOf(item, d)]++] = item;
+      moveByDigit(partOf(part), d, counts[size_t(part)][d], scratch.data());
     });
     std::swap(items, scratch);
     isCounted = parts == 1;

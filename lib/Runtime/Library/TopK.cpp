@@ -90,14 +90,7 @@ struct TopItem {
   }
 };
 
-/// Returns the first `k` of the items, or all, in front of the others.
-std::span<TopItem> firstOf(std::vector<TopItem> &items, size_t k) {
-  if (items.size() > k)
-    std::ranges::nth_element(items, items.begin() + long(k) - 1, std::less());
-  return std::span(items).first(std::min(k, items.size()));
-}
-
-/// The first `k` elements of a part of a line in descending order. Invariant:
+/// Items with the first `k` elements of a part of a line among them. Invariant:
 /// among `items` are the first k of what was read, and none that was left out
 /// comes before the one of the order `limit`. The cost is linear: there is room
 /// for as many more as are kept when it is full.
@@ -108,7 +101,7 @@ public:
     items.reserve(room);
   }
 
-  /// Finds them among the elements [first, last) of the line, in any order.
+  /// Finds them among the elements [first, last) of the line.
   std::span<TopItem> find(const char *source, int64_t stride, int64_t first,
                           int64_t last) {
     items.clear();
@@ -132,7 +125,7 @@ public:
         limit = items.back().order;
       }
     }
-    return firstOf(items, k);
+    return items;
   }
 
 private:
@@ -205,9 +198,13 @@ public:
     team.forEach(count * parts, [&](int64_t i) {
       const int64_t part = i % parts;
       TopItems top(input.type, k);
-      const std::span<TopItem> items =
+      std::span<TopItem> items =
           find(top, input, offsetsOf[size_t(i / parts)][0],
                length * part / parts, length * (part + 1) / parts);
+      if (items.size() > size_t(k)) {
+        std::ranges::nth_element(items, items.begin() + (k - 1), std::less());
+        items = items.first(size_t(k));
+      }
       found[size_t(i)].assign(items.begin(), items.end());
     });
     team.forEach(count, [&](int64_t line) {
@@ -215,7 +212,7 @@ public:
       for (int64_t i = line * parts; i < (line + 1) * parts; ++i)
         items.insert(items.end(), found[size_t(i)].begin(),
                      found[size_t(i)].end());
-      write(arguments, offsetsOf[size_t(line)], firstOf(items, size_t(k)));
+      write(arguments, offsetsOf[size_t(line)], items);
     });
     return Success();
   }
@@ -223,7 +220,8 @@ public:
 private:
   static constexpr int64_t elementsOfPart = 1 << 15;
 
-  /// Finds the first ones of elements of the line that begins at `offset`.
+  /// Finds items among which are the first ones of elements of the line that
+  /// begins at `offset`.
   std::span<TopItem> find(TopItems &top, const LibraryOperand &input,
                           int64_t offset, int64_t begin, int64_t end) const {
     const unsigned width = byteWidth(input.type);
@@ -231,7 +229,7 @@ private:
                     input.strides[size_t(last)] * width, begin, end);
   }
 
-  /// Writes the items of a line in their order.
+  /// Writes the first items of a line in their order.
   void write(const LibraryArguments &arguments,
              const std::vector<int64_t> &offsets,
              std::span<TopItem> items) const {
@@ -243,8 +241,8 @@ private:
     const char *source = input.data + offsets[0] * width;
     char *value = values.data + offsets[1] * width,
          *index = indices.data + offsets[2] * indexWidth;
-    std::ranges::sort(items, std::less());
-    for (const TopItem &item : items) {
+    std::ranges::partial_sort(items, items.begin() + k, std::less());
+    for (const TopItem &item : items.first(size_t(k))) {
       std::memcpy(value,
                   source + item.from * input.strides[size_t(last)] * width,
                   width);
