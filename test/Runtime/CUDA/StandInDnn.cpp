@@ -68,8 +68,8 @@ struct Descriptor {
     if (found == values.end() || found->second.type != type)
       return std::nullopt;
     std::vector<T> result(size_t(found->second.count));
-    std::memcpy(result.data(), found->second.bytes.data(),
-                result.size() * sizeof(T));
+    std::memcpy(static_cast<void *>(result.data()), found->second.bytes.data(),
+                found->second.bytes.size());
     return result;
   }
   template <typename T>

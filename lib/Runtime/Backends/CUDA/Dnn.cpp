@@ -177,6 +177,7 @@ DnnDescriptor DnnConvolution::describeWindows() const {
         std::pair(DnnAttribute::ConvolutionPadAfter,
                   &ImageConvolution::Dim::padAfter)}) {
     std::vector<int64_t> values;
+    values.reserve(convolution.dims.size());
     for (const ImageConvolution::Dim &dim : convolution.dims)
       values.push_back(dim.*member);
     described.setList(attribute, DnnValue::Int64, values);

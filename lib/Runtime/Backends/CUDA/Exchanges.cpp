@@ -150,6 +150,7 @@ Status CUDAExecutable::enqueueOnLink(const Work &work, const Frame &frame,
   if (work.kind == Work::Kind::Arrival || jointSums[work.exchange].empty())
     return Success();
   std::vector<CardLink::Sum> sums;
+  sums.reserve(jointSums[work.exchange].size());
   for (unsigned exchange : jointSums[work.exchange])
     sums.push_back(onLink[exchange]->sumOfLink(memoryOnLink(exchange, frame)));
   return gpus.link->allReduce(device.group(), sums, messages);

@@ -307,6 +307,7 @@ Status NCCLLink::exchange(std::span<const Outgoing> outgoing,
   std::iota(ranks.begin(), ranks.end(), 0);
   return inTurn(ranks, messages, [&](NCCLHandle handle) -> Status {
     std::vector<std::function<NCCLResult()>> calls;
+    calls.reserve(outgoing.size() + incoming.size());
     for (const Outgoing &transfer : outgoing)
       calls.emplace_back([&, transfer] {
         return library.ncclSend(transfer.data, size_t(transfer.bytes),
