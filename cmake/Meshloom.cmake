@@ -301,12 +301,15 @@ endfunction()
 
 # meshloom_test_environment(name [QUICKLY] [OPTIMIZED_KERNELS]): the environment of a test.
 # Kernels are compiled without optimisation, which halves the time of tests of layers.
-# OPTIMIZED_KERNELS: it tests the compiler, whose passes for machine code run as well.
+# OPTIMIZED_KERNELS: it tests the compiler, whose passes for machine code run as well,
+# on small kernels, too.
 # Under sanitizers, by which kernels are not instrumented, QUICKLY: what a function had on
 # its stack is not kept when it has returned, which takes a quarter of the time; tests of
 # the same libraries that take less of it look for uses of that.
 function(meshloom_test_environment name)
-  if(NOT "OPTIMIZED_KERNELS" IN_LIST ARGN)
+  if("OPTIMIZED_KERNELS" IN_LIST ARGN)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT MESHLOOM_INTERPRET_KERNELS=0)
+  else()
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT MESHLOOM_OPTIMIZE_KERNELS=0)
   endif()
   if(MESHLOOM_SANITIZERS)

@@ -4,6 +4,7 @@
 #include "KernelCache.h"
 
 #include "Jit.h"
+#include "KernelScript.h"
 #include "KernelToLLVM.h"
 #include "SharedObject.h"
 #include "meshloom/Targets/Kernels/KernelLowering.h"
@@ -16,6 +17,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
+#include <cstdlib>
+
 namespace meshloom {
 namespace {
 
@@ -26,6 +29,11 @@ constexpr const char *codeFormat = "x86-64-elf";
 /// complex numbers, and plain reductions; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
+  // A kernel that costs so much takes 1 to 2 us, and 5 ms to compile.
+  constexpr int64_t mostInterpreted = 1 << 13;
+  const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
+  policy.smallKernel =
+      setting && StringRef(setting) == "0" ? 0 : mostInterpreted;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices of f64 at once.
@@ -59,10 +67,14 @@ CodegenMode modeFor(const EmitOptions &options) {
                          : meshloom::modeFor(options.optimize);
 }
 
-std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered) {
+/// Returns the kernels of a program. Other machines get machine code only.
+std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered,
+                                       CodegenMode mode) {
   std::vector<KernelToCompile> kernels;
   for (auto &[symbol, kernel] : lowered.kernels)
-    kernels.push_back({symbol, kernel});
+    kernels.push_back(
+        {symbol, kernel,
+         mode == CodegenMode::Portable ? std::string() : scriptOf(kernel)});
   return kernels;
 }
 
@@ -91,9 +103,9 @@ public:
     FailureOr<LoweredProgram> lowered = toProgram(function);
     if (failed(lowered))
       return;
-    std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
+    std::vector<KernelToCompile> kernels = kernelsOf(*lowered, mode);
     llvm::erase_if(kernels, [&](const KernelToCompile &item) {
-      return isKernelCached(item.symbol, mode);
+      return !item.script.empty() || isKernelCached(item.symbol, mode);
     });
     compiler.begin(kernels);
   }
@@ -130,8 +142,11 @@ public:
     if (!options.makeCode)
       return Result<Compiled>(
           Compiled({std::move(lowered->program), Code()}, options.machine));
-    std::vector<KernelToCompile> kernels = kernelsOf(*lowered);
-    if (!kernels.empty())
+    const std::vector<KernelToCompile> kernels =
+        kernelsOf(*lowered, modeFor(options));
+    if (llvm::any_of(kernels, [](const KernelToCompile &item) {
+          return item.script.empty();
+        }))
       loadDialects(function.getContext());
     std::optional<KernelCompiler> localCompiler;
     KernelCompiler &compiler =
@@ -185,7 +200,7 @@ compileForHost(ArrayRef<std::pair<std::string, Operation *>> kernels,
                const EmitOptions &options) {
   std::vector<KernelToCompile> functions;
   for (const auto &[symbol, kernel] : kernels)
-    functions.push_back({symbol, kernel});
+    functions.push_back({symbol, kernel, {}});
   KernelCompiler compiler(modeFor(options));
   return codeOf(functions, options, compiler);
 }

@@ -5,6 +5,7 @@
 #include "Jit.h"
 
 #include "KernelCache.h"
+#include "KernelScript.h"
 #include "ObjectParts.h"
 
 #include "meshloom/Core/Timing.h"
@@ -60,23 +61,48 @@ Result<Loader *> loader() {
   return loader;
 }
 
-/// Machine code in memory.
+/// The functions of kernels that were loaded together.
 struct Unit {
-  explicit Unit(Loader &loader)
+  virtual ~Unit() = default;
+  virtual Result<const void *> lookup(const std::string &symbol) const = 0;
+};
+
+/// Machine code in memory.
+struct CodeUnit final : Unit {
+  explicit CodeUnit(Loader &loader)
       : loader(loader), code(loader.session.createBareJITDylib(
                             std::to_string(loader.numUnits++))) {
     code.addToLinkOrder(loader.process);
   }
-  Unit(const Unit &) = delete;
-  Unit &operator=(const Unit &) = delete;
-  ~Unit() { llvm::consumeError(loader.session.removeJITDylib(code)); }
+  CodeUnit(const CodeUnit &) = delete;
+  CodeUnit &operator=(const CodeUnit &) = delete;
+  ~CodeUnit() override {
+    llvm::consumeError(loader.session.removeJITDylib(code));
+  }
+  Result<const void *> lookup(const std::string &symbol) const override {
+    auto found = loader.session.lookup({&code}, symbol);
+    if (!found)
+      return asError(found.takeError());
+    return found->getAddress().toPtr<const void *>();
+  }
 
   Loader &loader;
   orc::JITDylib &code;
 };
 
+/// A kernel that is interpreted.
+struct ScriptUnit final : Unit {
+  explicit ScriptUnit(std::unique_ptr<LoadedScript> script)
+      : script(std::move(script)) {}
+  Result<const void *> lookup(const std::string &) const override {
+    return script->address();
+  }
+
+  std::unique_ptr<LoadedScript> script;
+};
+
 struct Entry {
-  std::weak_ptr<Unit> unit;
+  std::weak_ptr<const Unit> unit;
   const void *address = nullptr;
 };
 
@@ -99,15 +125,15 @@ public:
     return entry->second;
   }
   std::map<std::string, const void *> addresses;
-  std::vector<std::shared_ptr<Unit>> units;
+  std::vector<std::shared_ptr<const Unit>> units;
 };
 
-Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
+Result<std::shared_ptr<const Unit>> loadCode(ArrayRef<KernelObject> objects) {
   TimedScope timed("load kernels");
   auto processLoader = loader();
   if (!processLoader)
     return processLoader.error();
-  auto unit = std::make_shared<Unit>(**processLoader);
+  auto unit = std::make_shared<CodeUnit>(**processLoader);
   for (const KernelObject &object : objects) {
     auto files = objectFilesOf(*object);
     if (!files)
@@ -120,7 +146,15 @@ Result<std::shared_ptr<Unit>> load(ArrayRef<KernelObject> objects) {
         return asError(std::move(error));
     }
   }
-  return unit;
+  return std::shared_ptr<const Unit>(std::move(unit));
+}
+
+Result<std::shared_ptr<const Unit>> loadScriptUnit(StringRef text) {
+  auto script = loadScript(text);
+  if (!script)
+    return script.error();
+  return std::shared_ptr<const Unit>(
+      std::make_shared<ScriptUnit>(std::move(*script)));
 }
 
 /// Puts the `symbols` that were loaded for other programs into `library`, and
@@ -132,7 +166,7 @@ std::vector<size_t> takeLoaded(ArrayRef<std::string> symbols, bool optimize,
   std::lock_guard lock(cache().mutex);
   for (auto [i, symbol] : llvm::enumerate(symbols)) {
     auto entry = kernels.find(symbol);
-    std::shared_ptr<Unit> unit =
+    std::shared_ptr<const Unit> unit =
         entry == kernels.end() ? nullptr : entry->second.unit.lock();
     if (!unit) {
       missing.push_back(i);
@@ -145,29 +179,52 @@ std::vector<size_t> takeLoaded(ArrayRef<std::string> symbols, bool optimize,
   return missing;
 }
 
-/// Loads the object files of `symbols` into `library`.
-Status loadObjects(ArrayRef<std::string> symbols,
-                   ArrayRef<KernelObject> objects, bool optimize,
-                   JitLibrary &library) {
-  auto unit = load(objects);
-  if (!unit)
-    return unit.error();
+/// Lets `library`, and programs after this one, use the kernels of a unit.
+Status addUnit(const std::shared_ptr<const Unit> &unit,
+               ArrayRef<std::string> symbols, bool optimize,
+               JitLibrary &library) {
   {
     TimedScope timed("link kernels");
     for (const std::string &symbol : symbols) {
-      auto found = (*unit)->loader.session.lookup({&(*unit)->code}, symbol);
-      if (!found)
-        return asError(found.takeError());
-      library.addresses[symbol] = found->getAddress().toPtr<const void *>();
+      auto address = unit->lookup(symbol);
+      if (!address)
+        return address.error();
+      library.addresses[symbol] = *address;
     }
   }
-  library.units.push_back(*unit);
+  library.units.push_back(unit);
   auto &kernels = cache().kernels[optimize];
   std::lock_guard lock(cache().mutex);
   std::erase_if(kernels, [](auto &item) { return item.second.unit.expired(); });
   for (const std::string &symbol : symbols)
-    kernels[symbol] = {*unit, library.addresses[symbol]};
+    kernels[symbol] = {unit, library.addresses[symbol]};
   return Success();
+}
+
+/// Loads the scripts and object files of `symbols` into `library`.
+Status loadObjects(ArrayRef<std::string> symbols,
+                   ArrayRef<KernelObject> objects, bool optimize,
+                   JitLibrary &library) {
+  std::vector<std::string> compiled;
+  std::vector<KernelObject> code;
+  for (auto [symbol, object] : llvm::zip_equal(symbols, objects)) {
+    if (!isScript(*object)) {
+      compiled.push_back(symbol);
+      code.push_back(object);
+      continue;
+    }
+    auto unit = loadScriptUnit(*object);
+    if (!unit)
+      return unit.error();
+    if (Status ok = addUnit(*unit, symbol, optimize, library); !ok)
+      return ok;
+  }
+  if (code.empty())
+    return Success();
+  auto unit = loadCode(code);
+  if (!unit)
+    return unit.error();
+  return addUnit(*unit, compiled, optimize, library);
 }
 
 } // namespace

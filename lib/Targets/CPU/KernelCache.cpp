@@ -49,7 +49,12 @@ meshloom::kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode,
   objects.reserve(kernels.size());
   for (const KernelToCompile &item : kernels) {
     objects.push_back(cachedKernel(item.symbol, mode));
-    if (!objects.back()) {
+    if (objects.back())
+      continue;
+    if (!item.script.empty()) {
+      objects.back() = std::make_shared<const std::string>(item.script);
+      ContentCache::process().store(keyOf(item.symbol, mode), objects.back());
+    } else {
       places.push_back(objects.size() - 1);
       missing.push_back(item);
     }

@@ -18,8 +18,8 @@ KernelObject cachedKernel(StringRef symbol, CodegenMode mode);
 /// Whether it has one; does not count as a question.
 bool isKernelCached(StringRef symbol, CodegenMode mode);
 
-/// Returns one object for each kernel, in their order: from the cache, or
-/// compiled by `compiler`, which is finished with that.
+/// Returns one object for each kernel, in their order: its script, from the
+/// cache, or compiled by `compiler`, which is finished with that.
 Result<std::vector<KernelObject>>
 kernelObjects(ArrayRef<KernelToCompile> kernels, CodegenMode mode,
               KernelCompiler &compiler);

@@ -17,6 +17,8 @@ namespace meshloom {
 struct KernelToCompile {
   std::string symbol;
   Operation *kernel;
+  /// The script that is interpreted instead (KernelScript.h); else empty.
+  std::string script = {};
 };
 
 /// Code is made for this machine's CPU, or for the lesser one that the

@@ -24,6 +24,7 @@
 
 #include "meshloom/ControlFlow/BlockOrder.h"
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Dialect/DTensor/Inlined.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 #include "meshloom/Targets/Kernels/Passes.h"
@@ -504,6 +505,10 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     if (policy.callsPlainKernels)
       for (Block *block : runBlocks(func))
         callPlainKernels(*block);
+    for (auto kernel : func.getBody().front().getOps<KernelOp>())
+      if (!(kernel.hasReductionLoops() && isDeterministic(kernel)) &&
+          interpretedCost(kernel) <= policy.smallKernel)
+        markSmall(kernel);
   }
 
   KernelPolicy policy;

@@ -315,6 +315,22 @@ void meshloom::markLarge(spmd::KernelOp kernel) {
   kernel->setAttr(largeAttr, mlir::UnitAttr::get(kernel.getContext()));
 }
 
+int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
+  constexpr int64_t callCost = 32, many = int64_t(1) << 32;
+  return (1 + flopsOf(kernel)) *
+         (std::min(kernel.getNumIterations(), many) + callCost);
+}
+
+static constexpr StringRef smallAttr = "small";
+
+bool meshloom::isSmall(spmd::KernelOp kernel) {
+  return kernel->hasAttr(smallAttr);
+}
+
+void meshloom::markSmall(spmd::KernelOp kernel) {
+  kernel->setAttr(smallAttr, mlir::UnitAttr::get(kernel.getContext()));
+}
+
 spmd::Reducer meshloom::reducerOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:

@@ -67,6 +67,8 @@ std::string meshloom::kernelSymbol(Operation *op) {
     os << " deterministic";
   if (isLarge(kernel))
     os << " large";
+  if (isSmall(kernel))
+    os << " small";
   os << " w" << order.writtenOut << " b" << order.reducesByRows << " c"
      << order.crossed << " s";
   llvm::interleaveComma(order.shortStrides, os);

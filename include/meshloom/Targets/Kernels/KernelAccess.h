@@ -77,6 +77,15 @@ spmd::Reducer reducerOf(ReduceKind kind);
 bool isLarge(spmd::KernelOp kernel);
 void markLarge(spmd::KernelOp kernel);
 
+/// Returns about how many elements' worth of one op a kernel takes where it is
+/// interpreted: a call for each op takes as long as some elements.
+int64_t interpretedCost(spmd::KernelOp kernel);
+
+/// Returns whether a kernel that runs once in a step does so little that the
+/// target may interpret it.
+bool isSmall(spmd::KernelOp kernel);
+void markSmall(spmd::KernelOp kernel);
+
 /// Rough count of simple instructions in a body.
 int64_t flopsOf(spmd::KernelOp kernel);
 
