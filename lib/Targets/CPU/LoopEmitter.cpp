@@ -19,6 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace meshloom;
 using dtensor::CaseOp, dtensor::ConstantOp, dtensor::WhileOp;
 using dtensor::dtypeOf, dtensor::elementTypeOf, dtensor::globalShape;

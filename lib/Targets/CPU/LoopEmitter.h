@@ -162,9 +162,11 @@ private:
   Value wideNumber(double number);
   Value loadWide(Value address, Type type);
   void storeNarrow(Value address, Type type, Value number);
-  Value wideEntry(const MatrixPlace &matrix, int64_t row, Value column) {
-    return loadWide(entryOf(matrix, constant(row), column), matrix.element);
+  Value wideEntry(const MatrixPlace &matrix, Value row, Value column) {
+    return loadWide(entryOf(matrix, row, column), matrix.element);
   }
+  Value sumOfRange(Value sum, int64_t first, int64_t end,
+                   function_ref<Value(Value)> term);
   Value greatestBelow(const MatrixPlace &matrix, int64_t step, int64_t rows);
   /// Stores the reflection that brings column `step` from that row on to one
   /// number, and returns its factor.

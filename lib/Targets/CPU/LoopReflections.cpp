@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // geqrf and householder_product of small matrices in a loop that is compiled
-// whole: Householder's reflections as LAPACK stores them. The steps and the
-// sums over rows are written out; what a step does to columns is a loop. Sums
-// and factors are f64 for matrices of f32, too. A matrix with numbers that are
-// not finite becomes NaNs, as in the library.
+// whole: Householder's reflections as LAPACK stores them. The steps are written
+// out; what a step does to rows and columns are loops. Sums and factors are f64
+// for matrices of f32, too. A matrix with numbers that are not finite becomes
+// NaNs, as in the library.
 // Source: G. H. Golub and C. F. Van Loan, Matrix Computations, 5.1 and 5.2.
 #include "LoopEmitter.h"
 
@@ -33,12 +33,27 @@ void LoopEmitter::storeNarrow(Value address, Type type, Value number) {
                                                                       number)));
 }
 
+/// Adds the terms from `first` to `end` to `sum`.
+Value LoopEmitter::sumOfRange(Value sum, int64_t first, int64_t end,
+                              function_ref<Value(Value)> term) {
+  if (first >= end)
+    return sum;
+  // LLVM makes a register of it.
+  Value address = newPlace(sum.getType(), {1}).address;
+  storeScalar(address, sum);
+  forRange(first, end, [&](Value index) {
+    Value before = loadScalar(address, sum.getType());
+    storeScalar(address, b.create<arith::AddFOp>(loc, before, term(index)));
+  });
+  return loadScalar(address, sum.getType());
+}
+
 Value LoopEmitter::greatestBelow(const MatrixPlace &matrix, int64_t step,
                                  int64_t rows) {
   Value greatest = wideNumber(0);
   for (int64_t row = step + 1; row < rows; ++row) {
-    Value size =
-        b.create<math::AbsFOp>(loc, wideEntry(matrix, row, constant(step)));
+    Value size = b.create<math::AbsFOp>(
+        loc, wideEntry(matrix, constant(row), constant(step)));
     greatest = b.create<arith::MaximumFOp>(loc, greatest, size);
   }
   return greatest;
@@ -46,20 +61,18 @@ Value LoopEmitter::greatestBelow(const MatrixPlace &matrix, int64_t step,
 
 Value LoopEmitter::makeReflection(const MatrixPlace &matrix, int64_t step,
                                   int64_t rows) {
-  Value column = constant(step), alpha = wideEntry(matrix, step, column);
+  Value column = constant(step), alpha = wideEntry(matrix, column, column);
   Value below = greatestBelow(matrix, step, rows);
   Value isTrivial = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ,
                                             below, wideNumber(0));
   // No square of a quotient overflows.
   Value scale = b.create<arith::MaximumFOp>(loc, below,
                                             b.create<math::AbsFOp>(loc, alpha));
-  Value squares = wideNumber(0);
-  for (int64_t row = step; row < rows; ++row) {
+  Value squares = sumOfRange(wideNumber(0), step, rows, [&](Value row) {
     Value quotient =
         b.create<arith::DivFOp>(loc, wideEntry(matrix, row, column), scale);
-    squares = b.create<arith::AddFOp>(
-        loc, squares, b.create<arith::MulFOp>(loc, quotient, quotient));
-  }
+    return b.create<arith::MulFOp>(loc, quotient, quotient);
+  });
   Value norm =
       b.create<arith::MulFOp>(loc, scale, b.create<math::SqrtOp>(loc, squares));
   Value beta = b.create<arith::NegFOp>(
@@ -81,24 +94,23 @@ Value LoopEmitter::makeReflection(const MatrixPlace &matrix, int64_t step,
 
 void LoopEmitter::reflectColumns(const MatrixPlace &matrix, Value tau,
                                  int64_t step, int64_t rows, int64_t columns) {
+  Value first = constant(step);
   forRange(step + 1, columns, [&](Value column) {
-    Value sum = wideEntry(matrix, step, column);
-    for (int64_t row = step + 1; row < rows; ++row) {
-      Value product =
-          b.create<arith::MulFOp>(loc, wideEntry(matrix, row, constant(step)),
-                                  wideEntry(matrix, row, column));
-      sum = b.create<arith::AddFOp>(loc, sum, product);
-    }
+    Value head = wideEntry(matrix, first, column);
+    Value sum = sumOfRange(head, step + 1, rows, [&](Value row) {
+      return b.create<arith::MulFOp>(loc, wideEntry(matrix, row, first),
+                                     wideEntry(matrix, row, column));
+    });
     Value factor = b.create<arith::MulFOp>(loc, tau, sum);
-    for (int64_t row = step; row < rows; ++row) {
-      Value product = factor;
-      if (row > step)
-        product = b.create<arith::MulFOp>(
-            loc, factor, wideEntry(matrix, row, constant(step)));
+    storeNarrow(entryOf(matrix, first, column), matrix.element,
+                b.create<arith::SubFOp>(loc, head, factor));
+    forRange(step + 1, rows, [&](Value row) {
+      Value product =
+          b.create<arith::MulFOp>(loc, factor, wideEntry(matrix, row, first));
       Value entry = wideEntry(matrix, row, column);
-      storeNarrow(entryOf(matrix, constant(row), column), matrix.element,
+      storeNarrow(entryOf(matrix, row, column), matrix.element,
                   b.create<arith::SubFOp>(loc, entry, product));
-    }
+    });
   });
 }
 
@@ -109,13 +121,12 @@ Value LoopEmitter::isFiniteBelow(const MatrixPlace &matrix,
                                  int64_t columns) {
   Value sum = wideNumber(0);
   for (int64_t column = 0; column < columns; ++column)
-    for (int64_t row = std::max<int64_t>(0, column + firstOffDiagonal);
-         row < rows; ++row) {
-      Value entry = wideEntry(matrix, row, constant(column));
-      // This is zero, or NaN.
-      Value zero = b.create<arith::SubFOp>(loc, entry, entry);
-      sum = b.create<arith::AddFOp>(loc, sum, zero);
-    }
+    sum = sumOfRange(sum, std::max<int64_t>(0, column + firstOffDiagonal), rows,
+                     [&](Value row) {
+                       Value entry = wideEntry(matrix, row, constant(column));
+                       // This is zero, or NaN.
+                       return b.create<arith::SubFOp>(loc, entry, entry);
+                     });
   return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, sum,
                                  wideNumber(0));
 }
@@ -169,7 +180,7 @@ void LoopEmitter::multiplyReflections(const MatrixPlace &matrix, int64_t rows,
   // earlier ones are not there yet.
   for (int64_t step = count - 1; step >= 0; --step) {
     fillColumn(step, step);
-    Value tau = wideEntry(taus, step, constant(0));
+    Value tau = wideEntry(taus, constant(step), constant(0));
     reflectColumns(matrix, tau, step, rows, columns);
     forRange(step + 1, rows, [&](Value row) {
       Value address = entryOf(matrix, row, constant(step));

@@ -21,6 +21,8 @@
 #include "meshloom/ControlFlow/SmallLoops.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
+#include <algorithm>
+
 using namespace meshloom;
 using namespace meshloom::dtensor;
 using spmd::KernelOp;
@@ -186,19 +188,23 @@ private:
   };
 
   /// Returns whether lib/Targets/CPU/LoopFactorizations.cpp has code for it.
-  /// For larger matrices the library has better ways; in deterministic
-  /// functions it decides in which order terms are added.
+  /// For larger matrices the library has better ways, and reflections, which
+  /// are more code, take long to compile; in deterministic functions the
+  /// library decides in which order terms are added.
   static bool isFactorization(LibraryCallOp call) {
-    constexpr int64_t mostRows = 16;
+    constexpr int64_t mostRows = 16, mostReflections = 8;
     static constexpr StringRef callees[] = {
         "cholesky", "geqrf", "householder_product", "lu", "triangular_solve"};
     if (!llvm::is_contained(callees, call.getCallee()))
       return false;
     const Type type = call.getInputs()[0].getType();
+    const SmallVector<int64_t> shape = globalShape(type);
+    const auto [fewer, more] = std::minmax(shape.back(), shape.end()[-2]);
+    const bool reflects = call.getCallee() == "geqrf" ||
+                          call.getCallee() == "householder_product";
     return (elementTypeOf(type).isF32() || elementTypeOf(type).isF64()) &&
-           !isDeterministic(call) &&
-           llvm::all_of(ArrayRef(globalShape(type)).take_back(2),
-                        [](int64_t extent) { return extent <= mostRows; });
+           !isDeterministic(call) && more <= mostRows &&
+           (!reflects || fewer <= mostReflections);
   }
 
   /// Returns the extent of the dim that a call goes along.
