@@ -428,10 +428,12 @@ Result<Prediction> meshloom::predict(const Compiled &compiled,
   Result<PredictedMemory> memory = predictMemory(program);
   if (!memory)
     return memory.error();
-  Prediction prediction{
-      .program = program.name, .machine = machine.name, .mesh = program.mesh};
-  prediction.memoryLimit = machine.memoryBytes;
-  prediction.memory = std::move(*memory);
+  Prediction prediction{.program = program.name,
+                        .machine = machine.name,
+                        .mesh = program.mesh,
+                        .memoryLimit = machine.memoryBytes,
+                        .memory = std::move(*memory),
+                        .steps = {}};
   unsigned id = 0;
   prediction.time = machine.call + TimePredictor(program, machine, prediction)
                                        .addList(program.steps, id, 0, 1);

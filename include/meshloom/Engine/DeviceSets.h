@@ -13,6 +13,7 @@
 // what moves over many devices moves where the user says so.
 #pragma once
 
+#include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Engine/Trace.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
