@@ -91,7 +91,8 @@ private:
   /// follow each other in the output, lines in the input.
   void turnBox(const Position &first, int64_t lines, int64_t columns,
                Type element);
-  /// Memory on the stack for the elements of an input along a line.
+  /// Memory on the stack for the elements of an input in a tile of a transpose,
+  /// line by line.
   struct StagedInput {
     unsigned operand;
     Type type; ///< as it is stored
@@ -100,10 +101,15 @@ private:
   /// Makes memory for the inputs that `inner` goes across, where the body
   /// computes enough.
   SmallVector<StagedInput> stageInputs(unsigned inner);
-  /// Emits `count` iterations of `inner` from `line` on, which first put the
-  /// elements of `inputs` side by side.
-  void computeStaged(ArrayRef<StagedInput> inputs, const Position &line,
-                     unsigned inner, Value count);
+  /// Emits loops that put the elements of `inputs` in a tile of `lines` lines
+  /// and `count` columns into their memory. They go along columns, in which an
+  /// input's elements mostly share cache lines.
+  void stageTile(ArrayRef<StagedInput> inputs, const Position &tile,
+                 Value lines, Value count);
+  /// Emits the iterations of such a tile, which read `inputs` from their
+  /// memory.
+  void computeStaged(ArrayRef<StagedInput> inputs, const Position &tile,
+                     Value lines, Value count);
   /// Emits the loops of a transpose.
   void emitTransposed(const Position &start);
   void emitTiles(const Position &start);

@@ -5,10 +5,10 @@
 // registers, 128 bits of each row at a time, in which x86 shuffles take one
 // instruction: 2^n rows of 2^n elements take n steps, each of which zips row i
 // with row i + 2^(n - 1), as a perfect shuffle does. Where bodies compute much,
-// the elements of a line are first put side by side, since LLVM makes no
-// vectors of a loop that gathers. A few lines whose elements lie side by side
-// (pixels of three colours) are made of vectors that hold all of them, which
-// LLVM takes apart or puts together.
+// the elements of a tile are first put side by side, line by line, since LLVM
+// makes no vectors of a loop that gathers. A few lines whose elements lie side
+// by side (pixels of three colours) are made of vectors that hold all of them,
+// which LLVM takes apart or puts together.
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,7 +26,7 @@ static constexpr int64_t lineBytes = 64;
 static constexpr int64_t partBytes = 16;
 /// Rows in a tile of elements whose bytes are not counted.
 static constexpr int64_t tileSize = 16;
-/// Elements of a line that are put side by side at once.
+/// Elements of a line that are put side by side at once, in tileSize lines.
 static constexpr int64_t stagedSize = 64;
 /// Instructions of a body for which that is worth it.
 static constexpr int64_t leastStagedWork = 16;
@@ -173,39 +173,55 @@ KernelEmitter::stageInputs(unsigned inner) {
     if (isLine || kernel.getBlock()->getArgument(k).use_empty() ||
         !isa<FloatType, IntegerType>(type))
       continue;
-    inputs.push_back(
-        {k, type,
-         b.create<LLVM::AllocaOp>(loc, pointer, type, constant(stagedSize),
-                                  /*alignment=*/64)});
+    inputs.push_back({k, type,
+                      b.create<LLVM::AllocaOp>(loc, pointer, type,
+                                               constant(stagedSize * tileSize),
+                                               /*alignment=*/64)});
   }
   return inputs;
 }
 
-void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
-                                  const Position &line, unsigned inner,
-                                  Value count) {
-  if (!inputs.empty())
-    loop(count, one, {}, [&](Value j, ValueRange) {
-      Position from = advance(line, inner, j);
+void KernelEmitter::stageTile(ArrayRef<StagedInput> inputs,
+                              const Position &tile, Value lines, Value count) {
+  loop(count, one, {}, [&](Value j, ValueRange) {
+    const Position column = advance(tile, order.vector, j);
+    loop(lines, one, {}, [&](Value i, ValueRange) {
+      const Position from = advance(column, order.tiled, i);
+      Value place = b.create<arith::AddIOp>(
+          loc, b.create<arith::MulIOp>(loc, i, constant(stagedSize)), j);
       for (const StagedInput &input : inputs) {
         Value moved = b.create<LLVM::LoadOp>(loc, input.type,
                                              from.pointers[input.operand]);
         b.create<LLVM::StoreOp>(loc, moved,
-                                element(input.memory, input.type, j));
+                                element(input.memory, input.type, place));
       }
       return SmallVector<Value>();
     });
+    return SmallVector<Value>();
+  });
+}
+
+void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
+                                  const Position &tile, Value lines,
+                                  Value count) {
+  const unsigned inner = order.vector;
   const auto lineStrides = strides;
   const auto lineKinds = strideKinds;
-  Position first = line;
   for (const StagedInput &input : inputs) {
-    first.pointers[input.operand] = input.memory;
     strides[input.operand][inner] = one;
     strideKinds[input.operand][inner] = {true, 1};
   }
-  loop(count, one, {}, [&](Value j, ValueRange) {
-    Position position = advance(first, inner, j);
-    storeElements(position, emitBody(position));
+  loop(lines, one, {}, [&](Value i, ValueRange) {
+    Position line = advance(tile, order.tiled, i);
+    for (const StagedInput &input : inputs)
+      line.pointers[input.operand] =
+          element(input.memory, input.type,
+                  b.create<arith::MulIOp>(loc, i, constant(stagedSize)));
+    loop(count, one, {}, [&](Value j, ValueRange) {
+      Position position = advance(line, inner, j);
+      storeElements(position, emitBody(position));
+      return SmallVector<Value>();
+    });
     return SmallVector<Value>();
   });
   strides = lineStrides;
@@ -296,14 +312,22 @@ void KernelEmitter::emitTiles(const Position &start) {
       outer.push_back(loop);
   const SmallVector<StagedInput> inputs = stageInputs(inner);
   Value size = constant(inputs.empty() ? tileSize : stagedSize);
+  // Where elements are staged, lines of a tile are as many as a cache line of
+  // such an input has elements of.
+  Value height = inputs.empty() ? extents[across] : constant(tileSize);
   auto none = SmallVector<Value>();
   nest(outer, start, [&](const Position &row) {
     loop(extents[inner], size, {}, [&](Value first, ValueRange) {
       Value remaining = b.create<arith::SubIOp>(loc, extents[inner], first);
       Position tile = advance(row, inner, first);
       auto computeTile = [&](Value count) {
-        loop(extents[across], one, {}, [&](Value i, ValueRange) {
-          computeStaged(inputs, advance(tile, across, i), inner, count);
+        loop(extents[across], height, {}, [&](Value i, ValueRange) {
+          const Position box = advance(tile, across, i);
+          Value lines = b.create<arith::MinSIOp>(
+              loc, b.create<arith::SubIOp>(loc, extents[across], i), height);
+          if (!inputs.empty())
+            stageTile(inputs, box, lines, count);
+          computeStaged(inputs, box, lines, count);
           return none;
         });
       };
