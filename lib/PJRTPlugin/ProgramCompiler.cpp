@@ -44,7 +44,6 @@ struct ProgramCompiler::Context {
     beginToPrepare(meshloom::CompileOptions());
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerStableHLODialects(registry);
     context.appendDialectRegistry(registry);
     context.setThreadPool(pool);
     loadDialects(&context);

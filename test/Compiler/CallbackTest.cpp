@@ -3,7 +3,6 @@
 // with C++ functions in the place of Python's.
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/CustomCall.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
 
@@ -50,7 +49,6 @@ protected:
   CallbackTest() {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerStableHLODialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     seen.clear();

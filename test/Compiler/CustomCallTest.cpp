@@ -5,7 +5,6 @@
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/CustomCall.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
@@ -89,7 +88,6 @@ protected:
   CustomCallTest() {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerStableHLODialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }

@@ -8,9 +8,7 @@
 // child goes on with the next.
 #include "TextMutation.h"
 
-#include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/LLVM.h"
@@ -66,8 +64,6 @@ private:
   void renew() {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerGradients(registry);
-    registerStableHLODialects(registry);
     context = std::make_unique<MLIRContext>(registry,
                                             MLIRContext::Threading::DISABLED);
   }

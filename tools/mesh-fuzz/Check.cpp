@@ -9,7 +9,6 @@
 #include "Addends.h"
 #include "Noise.h"
 
-#include "meshloom/Autodiff/Autodiff.h"
 #include "meshloom/Autodiff/Passes.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -107,7 +106,6 @@ struct Checker::Impl {
   Impl() : context(MLIRContext::Threading::DISABLED) {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerGradients(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }

@@ -3,36 +3,27 @@
 #include "Targets.h"
 
 #include "meshloom/Advice/Advice.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Support/AdviceFile.h"
 #include "meshloom/Support/File.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace meshloom::opt {
 
 Status advise(const TargetOptions &options, const std::string &text) {
-  Result<MachineModel> machine =
-      machineOf(options, MachineModel::preset("ring"));
-  if (!machine)
-    return machine.error();
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  registerStableHLODialects(registry);
   // The search for automatic layouts begins at several places at once, and
   // several changes are tried at once.
-  mlir::MLIRContext context(registry);
-  auto module = readInput(options, text, &context);
-  if (!module)
-    return module.error();
-  CompileOptions compileOptions = optionsToPredict(options, *machine);
+  Result<Input> input = readInput(options, text, MachineModel::preset("ring"),
+                                  mlir::MLIRContext::Threading::ENABLED);
+  if (!input)
+    return input.error();
+  CompileOptions compileOptions = optionsToPredict(options, input->machine);
   Explanation explanation;
   compileOptions.explain = explainer(options, &explanation);
   Result<AdvisedProgram> advised =
-      adviseLayouts(**module, compileOptions,
+      adviseLayouts(*input->module, compileOptions,
                     options.suggest ? Changes::Tried : Changes::NotTried);
   if (!advised)
     return advised.error();

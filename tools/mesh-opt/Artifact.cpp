@@ -46,7 +46,6 @@ Result<std::string> artifactOfText(const std::string &text,
                                    StableHLORelease release) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
-  registerStableHLODialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   auto module = parseProgram(text, "the partitioned program", &context);
   if (!module)

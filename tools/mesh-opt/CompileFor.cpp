@@ -2,11 +2,11 @@
 // Chooses what to do with a program, and compiles it for --target=cpu,
 // --target=cuda and --target=stablehlo, --contract, --predict and
 // --explain=FILE.
+#include "Artifact.h"
 #include "Targets.h"
 
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/FunctionContract.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Support/ContractFile.h"
@@ -92,8 +92,8 @@ private:
 
 } // namespace
 
-Result<MachineModel> machineOf(const TargetOptions &options,
-                               const Result<MachineModel> &machine) {
+static Result<MachineModel> machineOf(const TargetOptions &options,
+                                      const Result<MachineModel> &machine) {
   Result<MachineModel> model =
       options.machine.empty() ? machine : loadMachineModel(options.machine);
   if (!model && options.machine.empty())
@@ -101,16 +101,25 @@ Result<MachineModel> machineOf(const TargetOptions &options,
   return model;
 }
 
-Result<mlir::OwningOpRef<mlir::ModuleOp>>
-readInput(const TargetOptions &options, const std::string &text,
-          mlir::MLIRContext *context) {
-  auto module = readProgram(text, options.input, context, options.function);
-  if (module && options.microbatches > 0)
+Result<Input> readInput(const TargetOptions &options, const std::string &text,
+                        const Result<MachineModel> &machine,
+                        mlir::MLIRContext::Threading threading) {
+  Result<MachineModel> model = machineOf(options, machine);
+  if (!model)
+    return model.error();
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  auto context = std::make_unique<mlir::MLIRContext>(registry, threading);
+  auto module =
+      readProgram(text, options.input, context.get(), options.function);
+  if (!module)
+    return module.error();
+  if (options.microbatches > 0)
     if (Status status =
             askToAccumulate(**module, options.function, options.microbatches);
         !status)
       return status.error();
-  return module;
+  return Input{std::move(context), std::move(*module), std::move(*model)};
 }
 
 CompileOptions optionsToPredict(const TargetOptions &options,
@@ -144,17 +153,10 @@ Result<Compiled> compileText(const TargetOptions &options,
                              const std::string &text, const std::string &target,
                              const Result<MachineModel> &machine,
                              std::string *lowered, Explanation *explanation) {
-  Result<MachineModel> model = machineOf(options, machine);
-  if (!model)
-    return model.error();
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  registerStableHLODialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readInput(options, text, &context);
-  if (!module)
-    return module.error();
-  CompileOptions compileOptions = optionsToPredict(options, *model);
+  Result<Input> input = readInput(options, text, machine);
+  if (!input)
+    return input.error();
+  CompileOptions compileOptions = optionsToPredict(options, input->machine);
   const bool isPlanOnly =
       options.predict ||
       (!options.explanationFile.empty() && options.target.empty());
@@ -169,9 +171,9 @@ Result<Compiled> compileText(const TargetOptions &options,
       *lowered = ir;
     };
   if (options.contract.empty())
-    return compile(**module, compileOptions);
+    return compile(*input->module, compileOptions);
   Result<mlir::func::FuncOp> function =
-      functionToCompile(**module, options.function);
+      functionToCompile(*input->module, options.function);
   if (!function)
     return function.error();
   Result<ContractCheck> check = ContractCheck::begin(options, *function);
@@ -179,7 +181,7 @@ Result<Compiled> compileText(const TargetOptions &options,
     return check.error();
   Contract tightest;
   compileOptions.tightestContract = &tightest;
-  return check->end(compile(**module, compileOptions), tightest);
+  return check->end(compile(*input->module, compileOptions), tightest);
 }
 
 Status compileFor(const TargetOptions &options) {

@@ -6,14 +6,12 @@
 #include "meshloom/Compiler/PipelineProgram.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/File.h"
 #include "meshloom/Support/PredictionFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <charconv>
@@ -135,31 +133,23 @@ Status resize(mlir::ModuleOp module, const Mesh &mesh, unsigned axis,
 } // namespace
 
 Status predictRange(const TargetOptions &options, const std::string &text) {
-  Result<MachineModel> machine =
-      machineOf(options, MachineModel::preset("ring"));
-  if (!machine)
-    return machine.error();
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  registerStableHLODialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readInput(options, text, &context);
-  if (!module)
-    return module.error();
-  const Mesh mesh = dtensor::meshOf(**module).getMesh();
+  Result<Input> input = readInput(options, text, MachineModel::preset("ring"));
+  if (!input)
+    return input.error();
+  const Mesh mesh = dtensor::meshOf(*input->module).getMesh();
   Result<MeshRange> range = parseRange(options.whatIf, mesh);
   if (!range)
     return range.error();
   std::vector<Prediction> predictions;
   for (int64_t size : range->sizes) {
-    mlir::OwningOpRef<mlir::ModuleOp> copy = (*module)->clone();
+    mlir::OwningOpRef<mlir::ModuleOp> copy = input->module->clone();
     if (Status ok = resize(*copy, mesh, range->axis, size); !ok)
       return ok;
     Result<Compiled> compiled =
-        compile(*copy, optionsToPredict(options, *machine));
+        compile(*copy, optionsToPredict(options, input->machine));
     if (!compiled)
       return compiled.error();
-    Result<Prediction> prediction = predict(*compiled, *machine);
+    Result<Prediction> prediction = predict(*compiled, input->machine);
     if (!prediction)
       return prediction.error();
     predictions.push_back(std::move(*prediction));
@@ -174,31 +164,24 @@ Status predictStages(const TargetOptions &options, const std::string &text) {
   Result<PipelineOptions> pipeline = PipelineOptions::parse(*options.pipeline);
   if (!pipeline)
     return pipeline.error();
-  Result<MachineModel> machine =
-      machineOf(options, MachineModel::preset("ring"));
-  if (!machine)
-    return machine.error();
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  registerStableHLODialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = readInput(options, text, &context);
-  if (!module)
-    return module.error();
-  const CompileOptions compileOptions = optionsToPredict(options, *machine);
+  Result<Input> input = readInput(options, text, MachineModel::preset("ring"));
+  if (!input)
+    return input.error();
+  const CompileOptions compileOptions =
+      optionsToPredict(options, input->machine);
   Result<PipelineProgram> program =
-      cutIntoPipeline(**module, *pipeline, compileOptions);
+      cutIntoPipeline(*input->module, *pipeline, compileOptions);
   if (!program)
     return program.error();
   Result<std::vector<Compiled>> parts = compileParts(*program, compileOptions);
   if (!parts)
     return parts.error();
-  Result<PipelinePlan> plan = planPipeline(*program, *parts, *machine);
+  Result<PipelinePlan> plan = planPipeline(*program, *parts, input->machine);
   if (!plan)
     return plan.error();
   if (options.output != "-")
-    return writeFile(options.output, planJson(*program, *plan, *machine));
-  llvm::outs() << planText(*program, *plan, *machine);
+    return writeFile(options.output, planJson(*program, *plan, input->machine));
+  llvm::outs() << planText(*program, *plan, input->machine);
   return Success();
 }
 

@@ -8,18 +8,26 @@
 #include "meshloom/Core/Explanation.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
 
 namespace meshloom::opt {
 
-/// The model that options.machine names, or else `machine`.
-Result<MachineModel> machineOf(const TargetOptions &options,
-                               const Result<MachineModel> &machine);
+/// A program, and the machine that it is compiled for.
+struct Input {
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  MachineModel machine;
+};
 
-/// Reads the program in `text`, with what the options ask of its function.
-Result<mlir::OwningOpRef<mlir::ModuleOp>>
-readInput(const TargetOptions &options, const std::string &text,
-          mlir::MLIRContext *context);
+/// Reads the program in `text`, with what the options ask of its function. The
+/// machine is the one that options.machine names, or else `machine`.
+Result<Input> readInput(const TargetOptions &options, const std::string &text,
+                        const Result<MachineModel> &machine,
+                        mlir::MLIRContext::Threading threading =
+                            mlir::MLIRContext::Threading::DISABLED);
 
 /// The options by which a program is compiled to be predicted: it has its steps
 /// and no code.

@@ -14,7 +14,6 @@
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Core/Version.h"
 #include "meshloom/Dialect/StableHLO/SourceText.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 #include "meshloom/Import/VHLO/ReadArtifact.h"
@@ -355,7 +354,6 @@ textOfArtifact(llvm::StringRef artifact, const std::string &path,
 static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   meshloom::registerDialects(registry);
-  meshloom::registerStableHLODialects(registry);
   registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
 
   mlir::registerTransformsPasses();

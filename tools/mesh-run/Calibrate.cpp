@@ -5,7 +5,6 @@
 
 #include "Values.h"
 #include "meshloom/Compiler/Compiler.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Runtime/Plan/PlanClient.h"
@@ -33,7 +32,6 @@ public:
       : client(std::move(client)) {
     mlir::DialectRegistry registry;
     registerDialects(registry);
-    registerStableHLODialects(registry);
     context.appendDialectRegistry(registry);
   }
 

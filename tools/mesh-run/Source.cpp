@@ -8,7 +8,6 @@
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/DTensor.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Explain/Explain.h"
 #include "meshloom/Import/StableHLO/ReadProgram.h"
 #include "meshloom/Interpreter/Interpreter.h"
@@ -71,7 +70,6 @@ Result<std::unique_ptr<Source>> Source::open(const Options &options,
   impl->target = target;
   mlir::DialectRegistry registry;
   registerDialects(registry);
-  registerStableHLODialects(registry);
   impl->context.appendDialectRegistry(registry);
 
   if (options.writesExplanation())

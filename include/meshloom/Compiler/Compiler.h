@@ -112,9 +112,10 @@ void beginToPrepare(const CompileOptions &options);
 std::function<void(const Explanation &)>
 explanationPrinter(llvm::raw_ostream &os);
 
-/// All dialects and external models that Meshloom's passes need.
+/// Registers all dialects and external models that Meshloom's passes need, and
+/// the dialects of programs that are read, StableHLO's among them.
 void registerDialects(mlir::DialectRegistry &registry);
-/// Registers and loads them, where that has not been done.
+/// Registers and loads these dialects unless the context has them.
 void loadDialects(mlir::MLIRContext *context);
 
 } // namespace meshloom

@@ -12,11 +12,11 @@ namespace meshloom {
 
 /// Parses the text of a module, or reads a portable artifact of StableHLO
 /// (ReadArtifact.h); StableHLO is imported. `context` knows the dialects
-/// (registerDialects, registerStableHLODialects); `path` is for messages. The
-/// Error has the diagnostics with their source lines. `function`: the one that
-/// is to be compiled; empty: main. Where the module has it, the public
-/// functions that it does not call are not imported, and may be on meshes of
-/// different numbers of devices.
+/// (registerDialects); `path` is for messages. The Error has the diagnostics
+/// with their source lines. `function` is the one that is to be compiled; empty
+/// means main. Where the module has that function, the public functions that it
+/// does not call are not imported, and may be on meshes of different numbers of
+/// devices.
 Result<OwningOpRef<ModuleOp>> readProgram(StringRef bytes,
                                           const std::string &path,
                                           MLIRContext *context,
