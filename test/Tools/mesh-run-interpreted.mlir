@@ -1,12 +1,12 @@
-// Kernels of few elements are interpreted: nothing is compiled for them, and elements have the bits that compiled kernels give.
+// Kernels of few elements are interpreted: nothing is compiled for them, and where nothing is contracted elements have the bits that compiled kernels give.
 // RUN: rm -rf %t && mkdir -p %t/floats %t/compiled-floats %t/integers %t/compiled-integers
-// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --output-dir=%t/floats --verify 2>&1 | FileCheck %s
+// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/floats --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=integers --output-dir=%t/integers --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=reductions --verify 2>&1 | FileCheck %s
 // CHECK-NOT: machine code
-// CHECK: compile kernels
+// CHECK: make the program
 // CHECK-NOT: machine code
-// RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off MESHLOOM_TIMING=1 mesh-run %s --function=floats --output-dir=%t/compiled-floats 2>&1 \
+// RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/compiled-floats 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=COMPILED
 // RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off mesh-run %s --function=integers --output-dir=%t/compiled-integers
 // COMPILED: machine code
@@ -14,7 +14,7 @@
 // RUN: diff -r %t/integers %t/compiled-integers
 
 // Programs in the cache have scripts of kernels, and saved programs machine code.
-// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --output-dir=%t/compiled-floats 2>&1 | FileCheck %s --check-prefix=CACHED
+// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/compiled-floats 2>&1 | FileCheck %s --check-prefix=CACHED
 // CACHED-NOT: spmd-form-kernels
 // RUN: diff -r %t/floats %t/compiled-floats
 // RUN: env MESHLOOM_TIMING=1 mesh-run %s --function=floats --emit-program=%t/floats.mlprog 2>&1 | FileCheck %s --check-prefix=SAVED

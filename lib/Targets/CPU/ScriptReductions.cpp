@@ -53,6 +53,23 @@ template <typename T, Kind kind> T combined(T a, T b) {
 template <typename T, Kind kind> struct Reduction {
   using State = StateOf<T, kind>;
 
+  /// Returns the reduction of a run of terms, which lanes share.
+  static State reduced(const T *from, int64_t count) {
+    constexpr int64_t lanes = 16;
+    State states[lanes];
+    start(states, lanes);
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        states[lane] =
+            combined<State, kind>(states[lane], State(from[i + lane]));
+    for (int64_t lane = 0; i < count; ++i, ++lane)
+      states[lane] = combined<State, kind>(states[lane], State(from[i]));
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        states[lane] = combined<State, kind>(states[lane], states[lane + half]);
+    return states[0];
+  }
   static void start(void *states, int64_t count) {
     std::fill_n(static_cast<State *>(states), count, identity<State, kind>());
   }
@@ -60,8 +77,11 @@ template <typename T, Kind kind> struct Reduction {
                       int64_t count) {
     auto *to = static_cast<State *>(states);
     auto *from = static_cast<const T *>(terms);
-    for (int64_t i = 0; i < count; ++i)
-      to[i * step] = combined<State, kind>(to[i * step], State(from[i]));
+    if (step == 0)
+      to[0] = combined<State, kind>(to[0], reduced(from, count));
+    else
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = combined<State, kind>(to[i], State(from[i]));
   }
   static void finish(const void *states, void *results, int64_t count) {
     std::copy_n(static_cast<const State *>(states), count,
