@@ -10,7 +10,7 @@
 
 namespace meshloom {
 
-std::string str(const TaskId &task, std::source_location where) {
+std::string str(const TaskId &task) {
   return fmt::format("/job:{}/task:{}", task.type, task.index);
 }
 
