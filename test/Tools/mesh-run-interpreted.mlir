@@ -1,4 +1,4 @@
-// Kernels of few elements are interpreted: nothing is compiled for them, and where nothing is contracted elements have the bits that compiled kernels give.
+// Programs of few elements are interpreted: nothing is compiled for them, and where nothing is contracted elements have the bits that compiled kernels give.
 // RUN: rm -rf %t && mkdir -p %t/floats %t/compiled-floats %t/integers %t/compiled-integers
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/floats --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=integers --output-dir=%t/integers --verify 2>&1 | FileCheck %s

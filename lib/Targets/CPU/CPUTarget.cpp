@@ -29,10 +29,10 @@ constexpr const char *codeFormat = "x86-64-elf";
 /// complex numbers, and plain reductions; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  // A kernel that costs so much takes 1 to 2 us, and 5 ms to compile.
-  constexpr int64_t mostInterpreted = 1 << 13;
+  // Kernels that cost so much take 2 to 4 us, and one takes 5 ms to compile.
+  constexpr int64_t mostInterpreted = 1 << 14;
   const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
-  policy.smallKernel =
+  policy.smallStep =
       setting && StringRef(setting) == "0" ? 0 : mostInterpreted;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of

@@ -505,10 +505,24 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     if (policy.callsPlainKernels)
       for (Block *block : runBlocks(func))
         callPlainKernels(*block);
-    for (auto kernel : func.getBody().front().getOps<KernelOp>())
-      if (!(kernel.hasReductionLoops() && isDeterministic(kernel)) &&
-          interpretedCost(kernel) <= policy.smallKernel)
-        markSmall(kernel);
+    markSmallKernels(func);
+  }
+
+  /// Marks the kernels of a program that may be interpreted: all or none, as
+  /// one that is compiled takes the time that the others would save.
+  void markSmallKernels(mlir::func::FuncOp func) {
+    SmallVector<KernelOp> kernels;
+    func.walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    int64_t cost = 0;
+    for (KernelOp kernel : kernels) {
+      const bool isInLoop = kernel->getBlock() != &func.getBody().front();
+      if (isInLoop || (kernel.hasReductionLoops() && isDeterministic(kernel)))
+        return;
+      cost += interpretedCost(kernel);
+      if (cost > policy.smallStep)
+        return;
+    }
+    llvm::for_each(kernels, markSmall);
   }
 
   KernelPolicy policy;

@@ -45,9 +45,9 @@ struct KernelPolicy {
   /// Kernels of at least so many iterations have different code from smaller
   /// ones (KernelAccess.h: isLarge). 0: they have not.
   int64_t largeKernel = 0;
-  /// Kernels outside of loops that cost at most so much may be interpreted
-  /// (KernelAccess.h: interpretedCost).
-  int64_t smallKernel = 0;
+  /// Kernels of a program without loops may be interpreted if a step's cost at
+  /// most so much in all (KernelAccess.h: interpretedCost).
+  int64_t smallStep = 0;
   /// Says whether kernels over the same rows become one call (RowCalls.h).
   bool joinsRows = false;
   /// Whether the target's library does products of this element type and size;
