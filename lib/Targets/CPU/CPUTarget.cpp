@@ -32,8 +32,8 @@ KernelPolicy policy() {
   // Kernels that cost so much take 2 to 4 us, and one takes 5 ms to compile.
   constexpr int64_t mostInterpreted = 1 << 14;
   const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
-  policy.smallStep =
-      setting && StringRef(setting) == "0" ? 0 : mostInterpreted;
+  const bool isWanted = !setting || StringRef(setting) != "0";
+  policy.smallStep = runsScripts && isWanted ? mostInterpreted : 0;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices of f64 at once.

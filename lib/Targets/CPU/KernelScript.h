@@ -26,6 +26,14 @@
 
 namespace meshloom {
 
+/// Whether this process can run scripts: functions of scripts begin with
+/// instructions of x86-64.
+#if defined(__x86_64__)
+inline constexpr bool runsScripts = true;
+#else
+inline constexpr bool runsScripts = false;
+#endif
+
 /// Returns the script of a kernel that is small (KernelAccess.h: isSmall), or
 /// an empty text where it has to be compiled: its body has an op without lanes.
 std::string scriptOf(Operation *kernel);
