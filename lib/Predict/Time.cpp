@@ -106,9 +106,10 @@ int64_t linesReduced(const KernelStep &kernel,
   return lines;
 }
 
-/// Returns how many elements a kernel reads across the lines of an operand, a
-/// line of the cache for each. Kernels of little work bring such operands into
-/// order first, tile by tile.
+/// Returns how many elements a kernel of much work reads across the lines of an
+/// operand. It brings them into order first, which takes about as long as to
+/// read a line of the cache for each; kernels of little work move them in
+/// registers.
 int64_t elementsAcross(const KernelStep &kernel,
                        std::span<const int64_t> extents) {
   constexpr int64_t muchWork = 16;
