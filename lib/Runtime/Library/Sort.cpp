@@ -93,10 +93,15 @@ void sortByNumbers(int64_t count, const NumberAt &numberAt,
   use(digitSort(items.span(), scratch.span()).data());
 }
 
-/// Returns whether 32 bits tell the keys and places of a line apart.
-bool areFew(const NumberRange &range, int64_t length) {
+/// Calls body<Number>() with an integer type that tells the keys and places of
+/// a line apart.
+template <typename Body>
+void withNumber(const NumberRange &range, int64_t length, const Body &body) {
   constexpr uint64_t few = std::numeric_limits<uint32_t>::max();
-  return range.most - range.least <= few && uint64_t(length) <= few;
+  if (range.most - range.least <= few && uint64_t(length) <= few)
+    body.template operator()<uint32_t>();
+  else
+    body.template operator()<uint64_t>();
 }
 
 /// The types that all elements are compared as.
@@ -332,7 +337,7 @@ private:
     const LibraryOperand &from = arguments.inputs[0],
                          &to = arguments.outputs[0];
     const unsigned width = byteWidth(from.type);
-    auto sort = [&]<typename Number>(Number) {
+    withNumber(range, length, [&]<typename Number>() {
       if (arguments.inputs.size() > 1 || width > sizeof(Number))
         return sortByNumbers<Number>(
             length, numberAt, [](int64_t i) { return i; },
@@ -360,11 +365,7 @@ private:
                 });
               });
       });
-    };
-    if (areFew(range, length))
-      sort(uint32_t());
-    else
-      sort(uint64_t());
+    });
     return true;
   }
 
@@ -453,7 +454,7 @@ private:
       return numbers[size_t(order[size_t(i)]) * keys.size() + k];
     };
     const NumberRange range = rangeOfNumbers(length, numberAt);
-    auto sort = [&]<typename Number>(Number) {
+    withNumber(range, length, [&]<typename Number>() {
       sortByNumbers<Number>(
           length, [&](int64_t i) { return numberAt(i) - range.least; },
           [&](int64_t i) { return order[size_t(i)]; },
@@ -463,11 +464,7 @@ private:
                 order[size_t(i)] = int64_t(sorted[i].value);
             });
           });
-    };
-    if (areFew(range, length))
-      sort(uint32_t());
-    else
-      sort(uint64_t());
+    });
   }
 
   void bySeveralKeys(const LibraryArguments &arguments) const {
