@@ -26,7 +26,7 @@
 
 namespace meshloom {
 
-/// Whether this process can run scripts: functions of scripts begin with
+/// Says whether this process can run scripts: their functions begin with
 /// instructions of x86-64.
 #if defined(__x86_64__)
 inline constexpr bool runsScripts = true;
