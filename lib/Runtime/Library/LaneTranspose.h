@@ -7,10 +7,14 @@
 namespace meshloom::library {
 
 #define MESHLOOM_LANES_INLINE [[gnu::always_inline]] inline
-// Values stay in registers where the loops over them are written out.
+// Values stay in registers where the loops over them are written out; what is
+// left behind vectors is no loop to find vectors in.
 #ifdef __clang__
 #define MESHLOOM_LANES_UNROLL _Pragma("clang loop unroll(full)")
+#define MESHLOOM_LANES_SCALAR                                                  \
+  _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else
+#define MESHLOOM_LANES_SCALAR
 #define MESHLOOM_LANES_UNROLL _Pragma("GCC unroll 32")
 #endif
 

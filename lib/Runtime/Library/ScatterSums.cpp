@@ -5,6 +5,7 @@
 
 #include "Clones.h"
 #include "PairwiseSums.h"
+#include "RowLanes.h"
 #include "ThreadScratch.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
@@ -36,19 +37,6 @@ struct WindowPlaces {
   bool areOffsets = true; ///< windows begin at the elements of these numbers
 };
 
-/// Adds rows of updates to sums.
-template <typename Convert, typename T, typename Place>
-[[gnu::always_inline]] inline void
-addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
-               std::span<const Place> offsets, int64_t run) {
-  withRun<SHORT_ROW>(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      combineRow(
-          sums + offsets[i], from + int64_t(i) * step, length,
-          [](SumOfUpdates<T> &sum, T term) { sum.add(Convert::load(term)); });
-    });
-  });
-}
 /// Adds numbers to sums.
 template <typename Convert, typename T, typename Place>
 [[gnu::always_inline]] inline void addTerms(SumOfUpdates<T> *sums,
@@ -70,7 +58,10 @@ addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
 template <typename T, typename Place>
 void addToRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
-  addTermsOfRows<Numbers<T>>(sums, from, step, offsets, run);
+  forEachPresent(offsets, [&](size_t i) {
+    for (int64_t e = 0; e < run; ++e)
+      sums[offsets[i] + e].add(Numbers<T>::load(from[int64_t(i) * step + e]));
+  });
 }
 template <typename T, typename Place>
 void addToNumbers(SumOfUpdates<T> *sums, const T *from, int64_t step,
@@ -81,13 +72,24 @@ template <typename T>
 void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
   addSumsOfRow<Numbers<T>>(to, sums, run);
 }
+/// The same, in vectors.
+template <typename T, typename Place>
+MESHLOOM_LANES_INLINE void
+addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
+               std::span<const Place> offsets, int64_t run) {
+  withRun(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      combineRow<AddLanes>(sums + offsets[i], from + int64_t(i) * step, length);
+    });
+  });
+}
 // The types of training, compiled for the CPU at hand.
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define MESHLOOM_SUMS(T, Place)                                                \
   MESHLOOM_CLONES void addToRows(SumOfUpdates<T> *sums, const T *from,         \
                                  int64_t step, std::span<const Place> offsets, \
                                  int64_t run) {                                \
-    addTermsOfRows<CloneNumbers<T>>(sums, from, step, offsets, run);           \
+    addTermsOfRows(sums, from, step, offsets, run);                            \
   }                                                                            \
   MESHLOOM_CLONES void addToNumbers(SumOfUpdates<T> *sums, const T *from,      \
                                     int64_t step,                              \
@@ -100,6 +102,7 @@ void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
     addSumsOfRow<CloneNumbers<T>>(to, sums, run);                              \
   }
 MESHLOOM_SUMS(float, Offset)
+MESHLOOM_SUMS(double, Offset)
 MESHLOOM_SUMS(BF16Element, Offset)
 MESHLOOM_SUMS(BF16Element, int64_t)
 MESHLOOM_SUMS(F16Element, Offset)
@@ -270,12 +273,16 @@ template <typename T>
 addRowsInBlocks(T *to, WindowOffsets offsets, const T *from, int64_t step,
                 int64_t run, WindowOffsets places, uint8_t *numbers,
                 SumsOfPlaces<T> &sums) {
-  withRun<SHORT_ROW>(run, [&](auto length) __attribute__((always_inline)) {
+  withRun(run, [&](auto length) __attribute__((always_inline)) {
     forEachPresent(places, [&](size_t i) __attribute__((always_inline)) {
       T *row = to + offsets[i];
+      const T *terms = from + int64_t(i) * step;
       countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
-      combineRow(row, from + int64_t(i) * step, length,
-                 [](T &sum, T term) { sum += term; });
+      if constexpr (isComplexType<T>)
+        for (int64_t e = 0; e < length; ++e)
+          row[e] += terms[e];
+      else
+        combineRow<CombineLanes<ReduceKind::Sum>>(row, terms, length);
     });
   });
 }

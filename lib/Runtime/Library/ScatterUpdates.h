@@ -18,19 +18,17 @@ namespace meshloom::library {
 struct Replace {
   template <typename T> static T apply(T, T update) { return update; }
 };
-/// `Convert`: Numbers, or CloneNumbers.
-template <ReduceKind by, template <typename> typename Convert = Numbers>
-struct CombineBy {
+template <ReduceKind by> struct CombineBy {
   static constexpr ReduceKind kind = by;
   template <typename T> static T apply(T value, T update) {
-    const auto a = Convert<T>::load(value), b = Convert<T>::load(update);
+    const auto a = Numbers<T>::load(value), b = Numbers<T>::load(update);
     // One of two narrow numbers is not rounded again.
     if constexpr (by == ReduceKind::Max && !std::is_same_v<T, SumOf<T>>)
       return a > b || a != a ? value : update;
     else if constexpr (by == ReduceKind::Min && !std::is_same_v<T, SumOf<T>>)
       return a < b || a != a ? value : update;
     else
-      return Convert<T>::store(combined<by>(a, b));
+      return Numbers<T>::store(combined<by>(a, b));
   }
 };
 
@@ -71,78 +69,16 @@ void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
   });
 }
 
-/// Calls body(i, n) for pieces of n elements that begin at i and make up
-/// begin <= i < end; n is a constant, a power of two up to `longest`. Where the
-/// end is a constant, too, only the pieces that it has are compiled.
-template <int64_t longest, typename End, typename Body>
-[[gnu::always_inline]] inline void forPieces(int64_t begin, End end,
-                                             const Body &body) {
-  constexpr std::integral_constant<int64_t, longest> piece;
-  if constexpr (std::is_same_v<End, int64_t>) {
-    for (; begin + piece <= end; begin += piece)
-      body(begin, piece);
-  } else if constexpr ((End::value & longest) != 0) {
-    body(begin, piece);
-    begin += piece;
-  }
-  if constexpr (longest > 1)
-    forPieces<longest / 2>(begin, end, body);
-}
-
-/// combine(to[i], from[i]) for 0 <= i < run. A piece is read before any of it
-/// is written: that the two lie apart is not known, and pieces become vectors.
-template <typename To, typename From, typename Run, typename Combine>
-[[gnu::always_inline]] inline void combineRow(To *to, const From *from, Run run,
-                                              const Combine &combine) {
-  auto combinePiece =
-      [&]<size_t... i>(int64_t begin, std::index_sequence<i...>)
-          __attribute__((always_inline)) {
-            To values[] = {to[begin + int64_t(i)]...};
-            const From updates[] = {from[begin + int64_t(i)]...};
-            (combine(values[i], updates[i]), ...);
-            ((to[begin + int64_t(i)] = values[i]), ...);
-          };
-  forPieces<16>(
-      0, run, [&](int64_t begin, auto count) __attribute__((always_inline)) {
-        combinePiece(begin, std::make_index_sequence<size_t(count)>());
-      });
-}
-
-/// Calls body(run). Runs of less than `end` are constants, so that no loops go
-/// over them.
-template <int64_t end, typename Body>
-[[gnu::always_inline]] inline void withRun(int64_t run, const Body &body) {
-  if constexpr (end == 1)
-    body(run);
-  else if (run == end - 1)
-    body(std::integral_constant<int64_t, end - 1>());
-  else
-    withRun<end - 1>(run, body);
-}
-
-/// Shorter rows of the types and kinds of training are no loops, and those of
-/// all others.
-inline constexpr int64_t SHORT_ROW = 8, SHORT_ROW_OF_OTHERS = 4;
-
-/// Element e of row to + offsets[i] is combined with from[i * step + e], row
-/// after row.
-template <typename By, int64_t shortRow = SHORT_ROW, typename T>
-[[gnu::always_inline]] inline void
-combineRows(T *to, const T *from, int64_t step, WindowOffsets offsets,
-            int64_t run) {
-  withRun<shortRow>(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      combineRow(to + offsets[i], from + int64_t(i) * step, length,
-                 [](T &value, T update) { value = By::apply(value, update); });
-    });
-  });
-}
 /// Rows of all types and kinds that no function below has.
 template <ReduceKind kind, typename T>
 void combineRowsBy(T *to, const T *from, int64_t step, WindowOffsets offsets,
                    int64_t run) {
-  combineRows<CombineBy<kind>, SHORT_ROW_OF_OTHERS>(to, from, step, offsets,
-                                                    run);
+  forEachPresent(offsets, [&](size_t i) {
+    T *row = to + offsets[i];
+    const T *update = from + int64_t(i) * step;
+    for (int64_t e = 0; e < run; ++e)
+      row[e] = CombineBy<kind>::apply(row[e], update[e]);
+  });
 }
 // The types and kinds of training, compiled for the CPU at hand.
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
@@ -150,16 +86,19 @@ void combineRowsBy(T *to, const T *from, int64_t step, WindowOffsets offsets,
   DO(Sum, float)                                                               \
   DO(Sum, double)                                                              \
   DO(Sum, uint32_t)                                                            \
+  DO(Sum, uint64_t)                                                            \
   DO(Sum, BF16Element)                                                         \
   DO(Sum, F16Element)                                                          \
   DO(Max, float)                                                               \
   DO(Max, double)                                                              \
   DO(Max, int32_t)                                                             \
+  DO(Max, int64_t)                                                             \
   DO(Max, BF16Element)                                                         \
   DO(Max, F16Element)                                                          \
   DO(Min, float)                                                               \
   DO(Min, double)                                                              \
   DO(Min, int32_t)                                                             \
+  DO(Min, int64_t)                                                             \
   DO(Min, BF16Element)                                                         \
   DO(Min, F16Element)
 #define MESHLOOM_ROWS(kind, T)                                                 \

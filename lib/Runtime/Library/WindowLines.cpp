@@ -2,58 +2,115 @@
 #include "WindowLines.h"
 
 #include "Clones.h"
+#include "RowLanes.h"
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-template <ReduceKind kind, typename T>
-[[gnu::always_inline]] inline void rowBy(SumOf<T> *into, const T *from,
-                                         int64_t step, int64_t count) {
-  if (step == 1)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], CloneNumbers<T>::load(from[i]));
-  else if (step == 2)
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], CloneNumbers<T>::load(from[i * 2]));
-  else
-    for (int64_t i = 0; i < count; ++i)
-      into[i] = combined<kind>(into[i], CloneNumbers<T>::load(from[i * step]));
+/// Elements that lie side by side, or every second one, in vectors.
+template <ReduceKind kind, int64_t STEP, typename T>
+MESHLOOM_LANES_INLINE int64_t combineVectorsOfRow(SumOf<T> *into, const T *from,
+                                                  int64_t count) {
+  constexpr int N = 16;
+  int64_t i = 0;
+  // No element behind the last one is read.
+  for (; i + N + (STEP - 1) <= count; i += N) {
+    LaneVector<SumOf<T>, N> states, terms;
+    std::memcpy(&states, into + i, sizeof(states));
+    if constexpr (STEP == 1) {
+      loadLanes<T, N>(terms, from + i);
+    } else {
+      T neighbours[N];
+      for (int64_t l = 0; l < N; ++l)
+        neighbours[l] = from[(i + l) * STEP];
+      loadLanes<T, N>(terms, neighbours);
+    }
+    combineVectors<kind>(states, terms);
+    std::memcpy(into + i, &states, sizeof(states));
+  }
+  return i;
 }
 
-/// The elements from `first` on of a row of results, as long as there are
-/// LANES more. Returns the first one that is left.
-template <ReduceKind kind, int64_t LANES, typename T, typename To>
-[[gnu::always_inline]] inline int64_t
-combineLanes(To *to, SumOf<T> init, const T *from, const WindowLine &line,
-             int64_t place, int64_t first) {
-  for (; first + LANES <= line.count; first += LANES) {
-    SumOf<T> lanes[LANES];
-    for (int64_t l = 0; l < LANES; ++l)
-      lanes[l] = init;
-    for (int64_t outer : line.outer)
-      for (int64_t i = line.begins[place]; i < line.begins[place + 1]; ++i) {
-        const T *row = from + outer + line.inner[i] + first;
-        for (int64_t l = 0; l < LANES; ++l)
-          lanes[l] = combined<kind>(lanes[l], CloneNumbers<T>::load(row[l]));
-      }
-    for (int64_t l = 0; l < LANES; ++l)
-      if constexpr (std::is_same_v<To, T>)
-        to[first + l] = CloneNumbers<T>::store(lanes[l]);
-      else
-        to[first + l] = lanes[l];
+template <ReduceKind kind, typename T>
+MESHLOOM_LANES_INLINE void rowBy(SumOf<T> *into, const T *from, int64_t step,
+                                 int64_t count) {
+  int64_t i = 0;
+  if constexpr (!isComplexType<T>) {
+    if (step == 1)
+      i = combineVectorsOfRow<kind, 1>(into, from, count);
+    else if (step == 2)
+      i = combineVectorsOfRow<kind, 2>(into, from, count);
   }
-  return first;
+  MESHLOOM_LANES_SCALAR
+  for (; i < count; ++i)
+    into[i] = combined<kind>(into[i], CloneNumbers<T>::load(from[i * step]));
+}
+
+/// Calls body(row) for each row of the operand that row `place` of the results
+/// combines.
+template <typename T, typename Body>
+MESHLOOM_LANES_INLINE void forEachRow(const T *from, const WindowLine &line,
+                                      int64_t place, const Body &body) {
+  for (int64_t outer : line.outer)
+    for (int64_t i = line.begins[place]; i < line.begins[place + 1]; ++i)
+      body(from + outer + line.inner[i]);
+}
+
+/// N neighbours of a row of results, which begin at `first`.
+template <ReduceKind kind, int N, typename T, typename To>
+MESHLOOM_LANES_INLINE void
+combineNeighbours(To *to, SumOf<T> init, const T *from, const WindowLine &line,
+                  int64_t place, int64_t first) {
+  LaneVector<SumOf<T>, N> states;
+  for (int l = 0; l < N; ++l)
+    states[l] = init;
+  forEachRow(from + first, line, place,
+             [&](const T *row) __attribute__((always_inline)) {
+               LaneVector<SumOf<T>, N> terms;
+               loadLanes<T, N>(terms, row);
+               combineVectors<kind>(states, terms);
+             });
+  if constexpr (std::is_same_v<To, T>)
+    storeLanes<T, N>(to + first, states);
+  else
+    std::memcpy(to + first, &states, sizeof(states));
 }
 
 template <ReduceKind kind, typename T, typename To>
-[[gnu::always_inline]] inline void lineBy(To *to, SumOf<T> init, const T *from,
-                                          const WindowLine &line) {
-  for (int64_t place = 0; place < line.places; ++place, to += line.step) {
-    int64_t next = combineLanes<kind, 32, T>(to, init, from, line, place, 0);
-    next = combineLanes<kind, 8, T>(to, init, from, line, place, next);
-    combineLanes<kind, 1, T>(to, init, from, line, place, next);
+MESHLOOM_LANES_INLINE void rowOfResults(To *to, SumOf<T> init, const T *from,
+                                        const WindowLine &line, int64_t place) {
+  int64_t first = 0;
+  if constexpr (!isComplexType<T>) {
+    constexpr int many = 32, few = 8;
+    for (; first + many <= line.count; first += many)
+      combineNeighbours<kind, many>(to, init, from, line, place, first);
+    for (; first + few <= line.count; first += few)
+      combineNeighbours<kind, few>(to, init, from, line, place, first);
+    if (first < line.count && line.count >= few) { // Some are done again.
+      combineNeighbours<kind, few>(to, init, from, line, place,
+                                   line.count - few);
+      return;
+    }
   }
+  for (; first < line.count; ++first) {
+    SumOf<T> state = init;
+    forEachRow(from + first, line, place,
+               [&](const T *row) __attribute__((always_inline)) {
+                 state = combined<kind>(state, CloneNumbers<T>::load(*row));
+               });
+    if constexpr (std::is_same_v<To, T>)
+      to[first] = CloneNumbers<T>::store(state);
+    else
+      to[first] = state;
+  }
+}
+
+template <ReduceKind kind, typename T, typename To>
+MESHLOOM_LANES_INLINE void lineBy(To *to, SumOf<T> init, const T *from,
+                                  const WindowLine &line) {
+  for (int64_t place = 0; place < line.places; ++place, to += line.step)
+    rowOfResults<kind>(to, init, from, line, place);
 }
 
 } // namespace
