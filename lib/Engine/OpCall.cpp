@@ -185,6 +185,7 @@ std::vector<Tensor> runEagerly(const OpCall &call) {
       meshes, [&](const Mesh &other) { return !onSameDevices(mesh, other); });
   Settings now = settings();
   CacheKey key = call.key();
+  key.reserve(call.operands.size() + 1);
   key.add(now.generation);
   key.add(int64_t(call.name.size()));
   key.text += call.name;

@@ -19,6 +19,11 @@ struct CacheKey {
   std::vector<Layout> layouts;
   bool operator==(const CacheKey &) const = default;
   size_t hash() const;
+  /// Makes room for the types and layouts of so many values of few dims.
+  void reserve(size_t values) {
+    text.reserve(text.size() + 32 * (values + 1));
+    layouts.reserve(layouts.size() + values);
+  }
   void add(int64_t number) {
     text.append(reinterpret_cast<const char *>(&number), sizeof(number));
   }

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -49,7 +50,7 @@ struct Script {
   struct Apply {
     ScriptLanes lanes;
     unsigned result;
-    SmallVector<unsigned, 3> operands;
+    std::array<unsigned, 3> operands; ///< 0 for those that there are none of
   };
   SmallVector<bool> isReduction; ///< of each loop
   SmallVector<Array> loads, stores;
@@ -63,20 +64,40 @@ struct Script {
 // Running
 //===----------------------------------------------------------------------===//
 
+int64_t product(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
 /// The iterations of a block: `count` of them from number `first` on, the last
 /// loop innermost.
 struct BlockRange {
   ArrayRef<int64_t> extents;
   int64_t first, count;
 
-  /// Calls body(position in the block, iterations, offset, indices) for each
-  /// run of the innermost loop. The offset is the one of the run's first
-  /// iteration.
+  /// Calls body(position in the block, iterations, offset) for runs of
+  /// iterations whose elements are equally far apart, by the last stride. The
+  /// offset is the one of the run's first iteration.
   template <typename Body>
   void forRuns(ArrayRef<int64_t> strides, const Body &body) const {
+    if (isOneRun(strides))
+      return body(0, count, strides.empty() ? 0 : first * strides.back());
+    forInnerRuns(strides, body);
+  }
+
+private:
+  /// Returns whether each loop's stride is the way that the next one goes.
+  bool isOneRun(ArrayRef<int64_t> strides) const {
+    for (size_t loop = 0; loop + 1 < extents.size(); ++loop)
+      if (extents[loop] != 1 &&
+          strides[loop] != strides[loop + 1] * extents[loop + 1])
+        return false;
+    return true;
+  }
+  /// Runs of the innermost loop.
+  template <typename Body>
+  void forInnerRuns(ArrayRef<int64_t> strides, const Body &body) const {
     const size_t loops = extents.size();
-    if (loops == 0)
-      return body(0, 1, 0, ArrayRef<int64_t>());
     SmallVector<int64_t, 6> indices(loops);
     int64_t number = first;
     for (size_t loop = loops; loop-- > 0; number /= extents[loop])
@@ -86,7 +107,7 @@ struct BlockRange {
           std::min(count - done, extents[loops - 1] - indices[loops - 1]);
       const int64_t offset = std::inner_product(strides.begin(), strides.end(),
                                                 indices.begin(), int64_t(0));
-      body(done, run, offset, ArrayRef(indices));
+      body(done, run, offset);
       done += run;
       indices[loops - 1] = 0;
       for (size_t loop = loops - 1; loop-- > 0;) {
@@ -152,7 +173,7 @@ struct Run {
     char *to = registers[array.reg];
     const int64_t step = innerStride(array.operand);
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
-                                                int64_t offset, auto) {
+                                                int64_t offset) {
       copyElements(array.bytes, from + offset * int64_t(array.bytes), step,
                    to + place * int64_t(array.bytes), /*toStep=*/1, count);
     });
@@ -165,7 +186,7 @@ struct Run {
     const char *from = registers[array.reg];
     const int64_t step = innerStride(array.operand);
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
-                                                int64_t offset, auto) {
+                                                int64_t offset) {
       copyElements(array.bytes, from + place * int64_t(array.bytes),
                    /*fromStep=*/1, to + offset * int64_t(array.bytes), step,
                    count);
@@ -173,13 +194,17 @@ struct Run {
   }
   void index(const Script::Index &index, const BlockRange &range) const {
     auto *to = reinterpret_cast<int64_t *>(registers[index.reg]);
-    const bool isInner = index.loop + 1 == extents.size();
-    range.forRuns({}, [&](int64_t place, int64_t count, int64_t,
-                          ArrayRef<int64_t> indices) {
-      const int64_t first = origin[index.loop] + indices[index.loop];
-      for (int64_t i = 0; i < count; ++i)
-        to[place + i] = first + (isInner ? i : 0);
-    });
+    const int64_t extent = extents[index.loop];
+    const int64_t repeats = product(extents.drop_front(index.loop + 1));
+    int64_t number = range.first / repeats % extent,
+            turn = range.first % repeats;
+    for (int64_t i = 0; i < range.count; ++i) {
+      to[i] = origin[index.loop] + number;
+      if (++turn < repeats)
+        continue;
+      turn = 0;
+      number = number + 1 < extent ? number + 1 : 0;
+    }
   }
   void read(const Script::Read &read, const BlockRange &range) const {
     const Script::Array &array = read.array;
@@ -189,7 +214,7 @@ struct Run {
     const int64_t bytes = array.bytes, step = innerStride(array.operand);
     std::memset(to, 0, size_t(range.count * bytes));
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
-                                                int64_t offset, auto) {
+                                                int64_t offset) {
       for (int64_t i = 0; i < count; ++i)
         if (condition[place + i])
           std::memcpy(to + (place + i) * bytes,
@@ -200,9 +225,9 @@ struct Run {
         to[i] = to[i] != 0;
   }
   void apply(const Script::Apply &apply, int64_t count) const {
-    const void *sources[3];
-    for (auto [k, operand] : llvm::enumerate(apply.operands))
-      sources[k] = registers[operand];
+    const void *const sources[] = {registers[apply.operands[0]],
+                                   registers[apply.operands[1]],
+                                   registers[apply.operands[2]]};
     apply.lanes(registers[apply.result], sources, count);
   }
   /// Combines the terms of a block with the states of the results that they are
@@ -210,13 +235,12 @@ struct Run {
   void reduce(const Script::Reduce &reduce, const BlockRange &range,
               ArrayRef<int64_t> steps, char *states) const {
     const char *terms = registers[reduce.reg];
-    range.forRuns(steps,
-                  [&](int64_t place, int64_t count, int64_t offset, auto) {
-                    reduce.reduction->combine(
-                        states + offset * int64_t(reduce.reduction->stateBytes),
-                        steps.empty() ? 0 : steps.back(),
-                        terms + place * int64_t(reduce.termBytes), count);
-                  });
+    range.forRuns(steps, [&](int64_t place, int64_t count, int64_t offset) {
+      reduce.reduction->combine(
+          states + offset * int64_t(reduce.reduction->stateBytes),
+          steps.empty() ? 0 : steps.back(),
+          terms + place * int64_t(reduce.termBytes), count);
+    });
   }
   /// Stores the results of a reduction, a block after the other.
   void finish(const Script::Reduce &reduce, const BlockRange &results,
@@ -251,11 +275,6 @@ struct Run {
       store(array, range);
   }
 };
-
-int64_t product(ArrayRef<int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), int64_t(1),
-                         std::multiplies<>());
-}
 
 /// The results of a script's reductions, and their states.
 class Results {
@@ -361,10 +380,11 @@ Script::Apply readApply(LineReader &line) {
   Script::Apply apply{nullptr, line.reg(), {}};
   auto [operands, name] = line.unread.split(" : ");
   LineReader list(operands);
-  while (!list.unread.empty())
-    apply.operands.push_back(list.reg());
+  for (unsigned &operand : apply.operands)
+    if (!list.unread.empty())
+      operand = list.reg();
   apply.lanes = findScriptLanes(name);
-  line.isValid &= list.isValid && apply.lanes && apply.operands.size() <= 3;
+  line.isValid &= list.isValid && list.unread.empty() && apply.lanes;
   return apply;
 }
 
