@@ -223,7 +223,8 @@ void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
                     mlir::DenseI64ArrayAttr::get(module.getContext(), order));
 }
 
-/// What the imported program says of each value in dtensor::devicesAttr.
+/// Returns what the imported program says of each value in
+/// dtensor::devicesAttr.
 DeclaredDevices declaredDevicesOf(FuncOp main) {
   auto read = [](Attribute attribute) -> std::vector<int64_t> {
     auto devices = dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute);
