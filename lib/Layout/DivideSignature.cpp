@@ -3,6 +3,7 @@
 // device's shard has one size, and each dim has whole axes.
 
 #include "LaidOut.h"
+#include "meshloom/Core/MeshUnification.h"
 #include "meshloom/Core/SubAxis.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
@@ -32,8 +33,13 @@ private:
   const SmallVector<Mesh> writtenMeshes;
 };
 
-/// Returns whether none of `axes` is a part of an axis that the user named.
+/// Returns whether `axes` are axes of a mesh that the user wrote, or none of
+/// them is a part of an axis that the user named.
 bool CallersLayouts::areWhole(const Mesh &mesh, ArrayRef<unsigned> axes) const {
+  if (llvm::any_of(writtenMeshes, [&](const Mesh &written) {
+        return axesOn(mesh, axes, written).has_value();
+      }))
+    return true;
   return llvm::all_of(mergedNames(mesh, axes), [&](const std::string &name) {
     const std::optional<SubAxis> axis = SubAxis::parse(name);
     return !axis || axis->isWhole() ||

@@ -59,7 +59,7 @@ ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
   auto sharding = [&](const ArrayType *type, const ValueType &value) {
     return type && !loaded->runsOnce()
                ? opShardingOf(layoutForCallers(type->layout, value),
-                              loaded->partitionOf)
+                              loaded->placesOf(value).partitionOf)
                : std::string();
   };
   for (size_t i = 0; i < interface.arguments.size(); ++i) {
@@ -162,13 +162,15 @@ LoadedExecutableObject::LoadedExecutableObject(
   for (size_t i = 0; i < program->interface.results.size(); ++i) {
     auto &shapes = resultShapes.emplace_back();
     const ArrayType *type = program->resultType(i);
+    const ValueType &value = program->interface.results[i];
+    const PartPlaces &places = program->placesOf(value);
     for (int64_t partition : program->partitionsHere)
       shapes.push_back(
-          type ? program->interface.results[i].order.ofValue(
-                     type->layout
-                         .shard(type->shape, program->meshIndex(partition))
-                         .extent)
-               : Shape());
+          type
+              ? value.order.ofValue(
+                    type->layout.shard(type->shape, places.meshIndex(partition))
+                        .extent)
+              : Shape());
   }
 }
 

@@ -43,6 +43,7 @@ private:
   /// The argument as an array of the type that the program wants.
   Result<SharedArray> argument(size_t i);
   std::optional<Array> asOne(const std::vector<ArrayPart> &parts,
+                             const PartPlaces &places,
                              const ArrayType &type) const;
   Result<SharedArray> assemble(size_t i, const std::vector<ArrayPart> &parts,
                                const ArrayType &type);
@@ -153,6 +154,7 @@ Status Execution::checkDonations() const {
 
 /// The array that all parts are of, if it can be the argument as it is.
 std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
+                                      const PartPlaces &places,
                                       const ArrayType &type) const {
   const auto &whole = parts.front().whole;
   for (const ArrayPart &part : parts)
@@ -161,7 +163,7 @@ std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
   const Array &array = whole->array;
   bool inPlace = true;
   for (size_t i = 0; i < parts.size(); ++i)
-    inPlace &= parts[i].index == program.indicesHere[i].index;
+    inPlace &= parts[i].index == places.indicesHere[i].index;
   const auto &client = program.executable->client();
   if (inPlace && array.type() == type && array.client() == client)
     return array;
@@ -170,7 +172,7 @@ std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
     return std::nullopt;
   for (size_t i = 0; i < parts.size(); ++i)
     if (parts[i].box() !=
-        type.layout.shard(type.shape, program.indicesHere[i].index))
+        type.layout.shard(type.shape, places.indicesHere[i].index))
       return std::nullopt;
   Array copy = array;
   return client->adopt(type, copy);
@@ -181,14 +183,16 @@ Result<SharedArray> Execution::assemble(size_t i,
                                         const std::vector<ArrayPart> &parts,
                                         const ArrayType &type) {
   const auto &client = program.executable->client();
-  const bool isStacked = program.interface.arguments[i].isStacked;
+  const ValueType &value = program.interface.arguments[i];
+  const bool isStacked = value.isStacked;
+  const PartPlaces &places = program.placesOf(value);
   std::vector<std::shared_ptr<const char>> memory;
   std::vector<Component> components;
   for (size_t p = 0; p < parts.size(); ++p) {
     auto elements = elementsOf(parts[p]);
     if (!elements)
       return elements.error();
-    const auto [index, list] = program.indicesHere[p];
+    const auto [index, list] = places.indicesHere[p];
     const Shape extent = type.layout.shard(type.shape, index).extent;
     const BufferObject &shard = buffer(list, i);
     const Shape dims(extent.begin() + (isStacked ? 1 : 0), extent.end());
@@ -209,21 +213,22 @@ Result<SharedArray> Execution::assemble(size_t i,
                                                  program.interface.name,
                                                  array.error().message()));
   auto whole = std::make_shared<SharedArray>(SharedArray{*array});
-  for (const auto [index, list] : program.indicesHere)
+  for (const auto [index, list] : places.indicesHere)
     buffer(list, i).replacePart({whole, index});
   return SharedArray{std::move(*array)};
 }
 
 Result<SharedArray> Execution::argument(size_t i) {
   const ArrayType &type = *program.argumentType(i);
+  const PartPlaces &places = program.placesOf(program.interface.arguments[i]);
   std::vector<ArrayPart> parts;
-  for (const auto [index, list] : program.indicesHere) {
+  for (const auto [index, list] : places.indicesHere) {
     auto part = buffer(list, i).part();
     if (!part)
       return part.error();
     parts.push_back(std::move(*part));
   }
-  if (auto array = asOne(parts, type))
+  if (auto array = asOne(parts, places, type))
     return SharedArray{std::move(*array)};
   return assemble(i, parts, type);
 }
@@ -264,6 +269,8 @@ void Execution::giveDonationsAway() {
 
 void Execution::giveResults(const std::vector<Array> &results) {
   for (size_t i = 0; i < program.interface.results.size(); ++i) {
+    const ValueType &value = program.interface.results[i];
+    const PartPlaces &places = program.placesOf(value);
     std::shared_ptr<const SharedArray> whole;
     if (program.resultAt[i] >= 0)
       whole = std::make_shared<SharedArray>(
@@ -271,9 +278,8 @@ void Execution::giveResults(const std::vector<Array> &results) {
     for (size_t partition = 0; partition < partitions; ++partition) {
       MemoryObject &memory = loaded.devices[partition]->defaultMemory();
       listOf(Args::output_lists, partition)[i] = new BufferObject(
-          memory, program.interface.results[i].element,
-          loaded.resultShapes[i][partition], program.interface.results[i].order,
-          {whole, program.meshIndex(program.partitionsHere[partition])});
+          memory, value.element, loaded.resultShapes[i][partition], value.order,
+          {whole, places.meshIndex(program.partitionsHere[partition])});
     }
   }
 }

@@ -44,7 +44,8 @@ Status plugin::tellInspections(const LoadedProgram &program) {
       continue;
     }
     const std::string sharding =
-        inspected.layout ? opShardingOf(*inspected.layout, program.partitionOf)
+        inspected.layout ? opShardingOf(*inspected.layout,
+                                        program.places.front().partitionOf)
                          : manualSharding();
     InspectionArguments arguments{sharding.data(), sharding.size()};
     jaxlibCaller.load()(function, &arguments);

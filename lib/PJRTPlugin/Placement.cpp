@@ -39,8 +39,42 @@ Result<Placement> plugin::placementOf(const std::vector<int64_t> &devices,
   return placement;
 }
 
+namespace {
+/// Fails unless the devices of process `self`, this one, are where its part of
+/// the mesh is.
+Result<PartPlaces> placesFor(std::vector<int64_t> partitionOf,
+                             const LoadedProgram &program, int64_t self) {
+  const Mesh &mesh = program.executable->signature().mesh;
+  PartPlaces places{std::move(partitionOf), {}, {}};
+  places.indexOf.resize(places.partitionOf.size());
+  for (size_t i = 0; i < places.partitionOf.size(); ++i)
+    places.indexOf[size_t(places.partitionOf[i])] = int64_t(i);
+  if (mesh.size() == 1) {
+    places.indicesHere.push_back({0, 0});
+    return places;
+  }
+  const std::vector<int64_t> &here = program.partitionsHere;
+  for (int64_t index : devicesHere(mesh)) {
+    const int64_t partition = places.partitionOf[size_t(index)];
+    const auto found = std::ranges::find(here, partition);
+    if (found == here.end())
+      return Error(fmt::format("the mesh {} has device {} where it must have "
+                               "one of process {}: devices of a process must "
+                               "be one after the other in all meshes of a "
+                               "program",
+                               mesh.spec_string(),
+                               program.request.devices[size_t(partition)],
+                               self),
+                   ErrorCode::UNIMPLEMENTED);
+    places.indicesHere.push_back({index, size_t(found - here.begin())});
+  }
+  return places;
+}
+} // namespace
+
 Status plugin::placePartitions(LoadedProgram &program, int64_t self,
-                               int64_t perProcess) {
+                               int64_t perProcess,
+                               const DeclaredDevices &declared) {
   const Signature &signature = program.executable->signature();
   const int64_t size = signature.mesh.size();
   const int64_t partitions = int64_t(program.request.devices.size());
@@ -48,34 +82,33 @@ Status plugin::placePartitions(LoadedProgram &program, int64_t self,
     return Error(fmt::format("the program's mesh {} has {} devices, and it is "
                              "compiled for {}",
                              signature.mesh.spec_string(), size, partitions));
-  program.partitionOf = signature.deviceOrder;
-  if (program.partitionOf.empty())
-    for (int64_t i = 0; i < size; ++i)
-      program.partitionOf.push_back(i);
-  program.indexOf.resize(size_t(size));
-  for (int64_t i = 0; i < size; ++i)
-    program.indexOf[size_t(program.partitionOf[size_t(i)])] = i;
-  std::vector<int64_t> &here = program.partitionsHere;
   for (int64_t partition = 0; partition < partitions; ++partition)
     if (program.request.devices[size_t(partition)] / perProcess == self)
-      here.push_back(partition);
-  if (size == 1) {
-    program.indicesHere.push_back({0, 0});
+      program.partitionsHere.push_back(partition);
+  std::vector<int64_t> partitionOf = signature.deviceOrder;
+  for (int64_t i = int64_t(partitionOf.size()); i < size; ++i)
+    partitionOf.push_back(i);
+  auto places = placesFor(std::move(partitionOf), program, self);
+  if (!places)
+    return places.error();
+  program.places.push_back(std::move(*places));
+  auto place = [&](std::vector<ValueType> &values,
+                   const std::vector<int> &positions,
+                   const std::vector<std::vector<int64_t>> &devices) -> Status {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (positions[i] < 0 || devices[size_t(positions[i])].empty())
+        continue;
+      auto found = placesFor(devices[size_t(positions[i])], program, self);
+      if (!found)
+        return found.error();
+      values[i].places = program.places.size();
+      program.places.push_back(std::move(*found));
+    }
     return Success();
-  }
-  for (int64_t index : devicesHere(signature.mesh)) {
-    const int64_t partition = program.partitionOf[size_t(index)];
-    const auto found = std::ranges::find(here, partition);
-    if (found == here.end())
-      return Error(fmt::format("the mesh {} has device {} where it must have "
-                               "one of process {}: devices of a process must "
-                               "be one after the other in all meshes of a "
-                               "program",
-                               signature.mesh.spec_string(),
-                               program.request.devices[size_t(partition)],
-                               self),
-                   ErrorCode::UNIMPLEMENTED);
-    program.indicesHere.push_back({index, size_t(found - here.begin())});
-  }
-  return Success();
+  };
+  Status placed = place(program.interface.arguments, program.argumentAt,
+                        declared.arguments);
+  return placed ? place(program.interface.results, program.resultAt,
+                        declared.results)
+                : placed;
 }

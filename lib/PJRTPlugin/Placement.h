@@ -23,9 +23,15 @@ struct Placement {
 Result<Placement> placementOf(const std::vector<int64_t> &devices,
                               int64_t perProcess);
 
+/// The partition that each index of the program's mesh is, for each argument
+/// and result of the signature; empty where it is as for the program.
+struct DeclaredDevices {
+  std::vector<std::vector<int64_t>> arguments, results;
+};
+
 /// Says which partition each index of the program's mesh is, and which of them
 /// are in this process, `self`.
-Status placePartitions(LoadedProgram &program, int64_t self,
-                       int64_t perProcess);
+Status placePartitions(LoadedProgram &program, int64_t self, int64_t perProcess,
+                       const DeclaredDevices &declared);
 
 } // namespace meshloom::plugin

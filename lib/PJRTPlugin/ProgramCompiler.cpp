@@ -223,6 +223,24 @@ void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
                     mlir::DenseI64ArrayAttr::get(module.getContext(), order));
 }
 
+/// Returns what the imported program says of each value in
+/// dtensor::devicesAttr.
+DeclaredDevices declaredDevicesOf(FuncOp main) {
+  auto read = [](Attribute attribute) -> std::vector<int64_t> {
+    auto devices = dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute);
+    return devices ? std::vector<int64_t>(devices.asArrayRef())
+                   : std::vector<int64_t>();
+  };
+  DeclaredDevices declared;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    declared.arguments.push_back(
+        read(main.getArgAttr(i, dtensor::devicesAttr)));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    declared.results.push_back(
+        read(main.getResultAttr(i, dtensor::devicesAttr)));
+  return declared;
+}
+
 /// The positions of values in a signature, which has no tokens.
 std::vector<int> positionsOf(const std::vector<ValueType> &values) {
   std::vector<int> positions;
@@ -373,9 +391,13 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
   requireOrder(**module, placement->order);
-  if (Status imported = importProgram(**module, program->code, programPath);
-      !imported)
-    return failed(imported.error());
+  if (Status right = importProgram(**module, program->code, programPath);
+      !right)
+    return failed(right.error());
+  auto imported = mainOf(**module);
+  if (!imported)
+    return imported.error();
+  const DeclaredDevices declared = declaredDevicesOf(*imported);
   requireEvenSignature(**module);
   request.options.machine = machineFor(
       request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
@@ -396,7 +418,8 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   program->argumentAt = positionsOf(program->interface.arguments);
   program->resultAt = positionsOf(program->interface.results);
   const int64_t self = processes ? processes->process() : 0;
-  if (Status placed = placePartitions(*program, self, perProcess); !placed)
+  if (Status placed = placePartitions(*program, self, perProcess, declared);
+      !placed)
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
     return fits.error();

@@ -55,6 +55,27 @@ struct ValueType {
   /// A first dim of the shape has a place for each device's addend, and callers
   /// see an unreduced value without it.
   bool isStacked = false;
+  /// Where its parts are, in `LoadedProgram::places`.
+  size_t places = 0;
+};
+
+/// Which partitions have the parts of a value. A program on a mesh of one
+/// device runs once for all partitions.
+struct PartPlaces {
+  /// The partition that an index of the program's mesh is, and the other way
+  /// round.
+  std::vector<int64_t> partitionOf, indexOf;
+  /// An index of the mesh whose device is in this process.
+  struct IndexHere {
+    int64_t index;
+    size_t list; ///< of the partition, in `LoadedProgram::partitionsHere`
+  };
+  std::vector<IndexHere> indicesHere; ///< ascending
+
+  /// The mesh index whose part a partition has.
+  int64_t meshIndex(int64_t partition) const {
+    return partitionOf.size() == 1 ? 0 : indexOf[size_t(partition)];
+  }
 };
 
 /// The arguments and results of a program, as its text says.
@@ -81,27 +102,20 @@ struct LoadedProgram {
   /// Where arguments and results are in the executable's signature; -1 for
   /// tokens.
   std::vector<int> argumentAt, resultAt;
-  /// The partition that an index of the program's mesh is, and the other way
-  /// round. A program on a mesh of one runs once for all partitions.
-  std::vector<int64_t> partitionOf, indexOf;
+  /// The first ones are the program's; the others are of values on meshes that
+  /// have their devices in a different order.
+  std::vector<PartPlaces> places;
   /// The partitions on devices of this process, ascending: callers give and get
   /// lists of buffers in this order.
   std::vector<int64_t> partitionsHere;
-  /// An index of the mesh whose device is in this process.
-  struct IndexHere {
-    int64_t index;
-    size_t list; ///< of the partition that it is, in `partitionsHere`
-  };
-  std::vector<IndexHere> indicesHere; ///< ascending
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
   /// The layouts that it asks to be told when it is compiled.
   std::vector<InspectedLayout> inspections;
 
-  bool runsOnce() const { return partitionOf.size() == 1; }
-  /// The mesh index whose values a partition has.
-  int64_t meshIndex(int64_t partition) const {
-    return runsOnce() ? 0 : indexOf[size_t(partition)];
+  bool runsOnce() const { return places.front().partitionOf.size() == 1; }
+  const PartPlaces &placesOf(const ValueType &value) const {
+    return places[value.places];
   }
   /// The signature's type of an argument or result; null for a token.
   const ArrayType *argumentType(size_t i) const;

@@ -71,3 +71,21 @@ module attributes {dtensor.even_signature} {
 func.func @uneven(%x: tensor<4xf32, #both>) -> tensor<4xf32, #both> {
   return %x : tensor<4xf32, #both>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2, y:(1)2 = 2, y:(2)2 = 2>
+#other = #dtensor.layout<#mesh, [y:(2)2, {x, y:(1)2}]>
+
+// A part of an axis of one mesh is an axis of the other one.
+// CHECK-DAG: #[[OTHER:.*]] = #dtensor.layout<#mesh, [y:(2)2, {x, y:(1)2}]>
+// CHECK-LABEL: func.func @axes_of_the_other_mesh
+// CHECK-SAME: -> tensor<8x8xf32, #[[OTHER]]>
+module attributes {dtensor.even_signature} {
+  func.func @axes_of_the_other_mesh(%x: tensor<8x8xf32, #other>)
+      -> tensor<8x8xf32, #other>
+      attributes {dtensor.meshes = [#dtensor.mesh<x = 2, y = 4>,
+                                    #dtensor.mesh<x = 4, y = 2>]} {
+    return %x : tensor<8x8xf32, #other>
+  }
+}

@@ -271,6 +271,17 @@ class Devices(unittest.TestCase):
         np.testing.assert_array_equal(y, np.cumsum(np.arange(8.0)))
         self.assertEqual(y.addressable_shards[0].device.id, y.addressable_shards[0].data.device.id)
 
+    def test_an_array_moves_to_a_mesh_of_any_order(self):
+        # No layout over the first mesh has the same blocks on the same devices.
+        first = Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
+        second = Mesh(np.array(jax.devices())[[6, 3, 2, 5, 1, 4, 7, 0]].reshape(4, 2), ("x", "y"))
+        x = np.arange(64.0).reshape(8, 8)
+        sharding = NamedSharding(second, P("y", "x"))
+        y = jax.device_put(jax.device_put(x, NamedSharding(first, P("x"))), sharding)
+        self.assertEqual(y.sharding, sharding)
+        for shard in [*y.addressable_shards, *jax.jit(lambda v: v + 0)(y).addressable_shards]:
+            np.testing.assert_array_equal(shard.data, x[shard.index])
+
     def test_arrays_move_between_devices_and_platforms(self):
         x = jnp.arange(4.0)
         y = jax.device_put(x, jax.devices()[5])

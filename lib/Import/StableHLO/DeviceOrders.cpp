@@ -80,6 +80,25 @@ ArrayRef<int64_t> Shardings::declaredOrder(Attribute meshOrRef) const {
                                        : ArrayRef<int64_t>(order->second);
 }
 
+std::vector<int64_t> Shardings::declaredDevices(Attribute sharding) const {
+  std::optional<size_t> which;
+  if (auto shardy = dyn_cast_or_null<sdy::TensorShardingAttr>(sharding))
+    which = indexIfDeclared(shardy.getMeshOrRef());
+  else if (auto text = dyn_cast_or_null<StringAttr>(sharding))
+    if (auto found = gspmd.find(text.str()); found != gspmd.end())
+      which = found->second;
+  auto order = which ? declaredOrders.find(*which) : declaredOrders.end();
+  if (order == declaredOrders.end())
+    return {};
+  // The mesh has been given the devices of the first one.
+  const std::vector<int64_t> &firstOrder = sources[*which].deviceIds;
+  std::vector<int64_t> devices(order->second.size());
+  for (auto [i, device] : llvm::enumerate(order->second))
+    devices[size_t(unification->positionOf(
+        firstOrder.empty() ? int64_t(i) : firstOrder[i]))] = device;
+  return devices;
+}
+
 std::vector<std::string> Shardings::notesOnOrders() const {
   std::vector<std::string> notes;
   for (const auto &[which, order] : declaredOrders) {

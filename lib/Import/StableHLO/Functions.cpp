@@ -200,6 +200,7 @@ private:
       if (Attribute written =
               im.writtenAs(which, leaf.sharding, argumentTypes.back()))
         ofArgument.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+      addDevices(leaf, ofArgument);
       argumentAttributes.push_back(b.getDictionaryAttr(ofArgument));
     }
     return success();
@@ -258,11 +259,19 @@ private:
                                  layout.getLayout().without_partial())));
   }
 
+  void addDevices(const Leaf &leaf, SmallVectorImpl<NamedAttribute> &list) {
+    if (auto devices = im.shardings.declaredDevices(leaf.sharding);
+        !devices.empty())
+      list.push_back(b.getNamedAttr(dtensor::devicesAttr,
+                                    b.getDenseI64ArrayAttr(devices)));
+  }
+
   DictionaryAttr attributesOfResult(const Leaf &leaf, Type type) {
     SmallVector<NamedAttribute> ofResult;
     if (Attribute written = im.writtenAs(
             "result #" + std::to_string(leaf.number), leaf.sharding, type))
       ofResult.push_back(b.getNamedAttr(dtensor::writtenAttr, written));
+    addDevices(leaf, ofResult);
     DictionaryAttr attributes = func.getResultAttrDict(leaf.number);
     if (auto name = attributes ? attributes.getAs<StringAttr>("jax.result_info")
                                : StringAttr();

@@ -67,6 +67,10 @@ public:
   /// no layout on getMesh(); else empty. A value over such a mesh is laid out
   /// in the order of the program's first one.
   ArrayRef<int64_t> declaredOrder(Attribute meshOrRef) const;
+  /// Which device has the part of a value under `sharding` that is the one of
+  /// each index of getMesh(), where the value's mesh has a declared order; else
+  /// empty.
+  std::vector<int64_t> declaredDevices(Attribute sharding) const;
   bool haveDeclaredOrders() const { return !declaredOrders.empty(); }
   /// A sentence about each such mesh.
   std::vector<std::string> notesOnOrders() const;

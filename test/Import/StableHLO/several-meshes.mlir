@@ -50,6 +50,22 @@ func.func @order(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>},
 
 // -----
 
+// A value whose mesh has no layout on the first one has its blocks on other
+// devices.
+sdy.mesh @m = <["x"=4], device_ids=[0, 3, 1, 2]>
+sdy.mesh @n = <["p"=2, "q"=2]>
+// CHECK-LABEL: func.func @blocks_on_other_devices
+// CHECK-SAME: (%{{.+}}: tensor<4xf32, #layout_{{[^>]+}}>
+// CHECK-SAME: {dtensor.devices = array<i64: 0, 1, 2, 3>, dtensor.written = #layout_p}
+// CHECK-SAME: dtensor.devices = array<i64: 0, 3, 1, 2>
+func.func @blocks_on_other_devices(
+    %x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>})
+    -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@n, [{"p"}]>}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // No digits: one order is taken, whatever it is.
 // CHECK-LABEL: func.func @any_order
 // CHECK-SAME: dtensor.devices = array<i64: 3, 0, 2, 1>

@@ -23,6 +23,8 @@ inline constexpr llvm::StringLiteral writtenAttr = "dtensor.written";
 /// devices as the function's own does.
 inline constexpr llvm::StringLiteral meshesAttr = "dtensor.meshes";
 /// On a function: which device each index of its mesh is, where the user said.
+/// On an argument or a result: the same for this value, where the user's mesh
+/// has its devices in an order that the function's cannot have.
 /// On a module of StableHLO: the order that the meshes of its functions have to
 /// have.
 inline constexpr llvm::StringLiteral devicesAttr = "dtensor.devices";
