@@ -171,90 +171,140 @@ OwningOpRef<ModuleOp> Checker::Impl::parse(const Recipe &recipe,
   return module;
 }
 
+/// The results of a program by the reference interpreter: exact, with inputs
+/// that are a rounding error off in either direction, and rounded by each op.
+struct References {
+  std::vector<HostValue> exact, up, down, rounded;
+};
+
+static double largest(const Range &range) {
+  return std::max(std::abs(range.low), std::abs(range.high));
+}
+
+/// The rounding errors that a recipe's results may have.
+class Roundings {
+public:
+  explicit Roundings(const Recipe &recipe) : recipe(recipe) {
+    double argument = 1;
+    for (size_t i = 0; i < recipe.values.size(); ++i) {
+      const Range &range = recipe.values[i].range;
+      epsilon = std::max(epsilon, range.epsilon);
+      if (!range.exact() && !(recipe.gradient && i == recipe.results[0]))
+        reach = std::max(reach, largest(range));
+    }
+    for (unsigned i : recipe.arguments)
+      if (isFloat(partOf(recipe.values[i].type)))
+        argument = std::max(argument, largest(recipe.values[i].range));
+    reachOfGradients = reach * argument;
+  }
+
+  bool isGradient(size_t result) const {
+    return result >= recipe.results.size();
+  }
+  bool isExact(size_t result) const {
+    return !isGradient(result) &&
+           recipe.values[recipe.results[result]].range.exact();
+  }
+  bool areExact() const {
+    return !recipe.gradient &&
+           llvm::all_of(recipe.results, [&](unsigned value) {
+             return recipe.values[value].range.exact();
+           });
+  }
+  /// Returns how far a result may be off: a few roundings of each op, and 32 of
+  /// what a sum may reach: kernels are compiled without vectors here, so that
+  /// one lane adds up to 512 terms.
+  double allowed(size_t result, const References &references) const {
+    double most = 0, moved = 0;
+    auto measure = [&](std::vector<double> HostValue::*part) {
+      const std::vector<double> &numbers = references.exact[result].*part;
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        if (!std::isfinite(numbers[i]))
+          continue;
+        most = std::max(most, std::abs(numbers[i]));
+        for (const auto *others :
+             {&references.up, &references.down, &references.rounded})
+          if (double other = ((*others)[result].*part)[i]; std::isfinite(other))
+            moved = std::max(moved, std::abs(other - numbers[i]));
+      }
+    };
+    measure(&HostValue::floats);
+    measure(&HostValue::imaginaries);
+    const double onTheWay =
+        isGradient(result)
+            ? reachOfGradients
+            : std::max(reach,
+                       largest(recipe.values[recipe.results[result]].range));
+    return 16 * moved + 16 * epsilon * std::max(most, 0.25) +
+           0x1p-19 * onTheWay;
+  }
+
+  double epsilon = 0x1p-23;
+
+private:
+  const Recipe &recipe;
+  // A sum is off by rounding errors of what it may reach on its way, even where
+  // its terms do not move with the inputs (a tanh that is at its limit); in a
+  // gradient that is multiplied by an argument. The loss, the first result, is
+  // read by nothing.
+  double reach = 0, reachOfGradients = 0;
+};
+
+/// The inputs of a recipe's program, with a relative error of `off` in what is
+/// not exact.
+static std::vector<HostValue> inputsFor(const Recipe &recipe, double off) {
+  std::vector<HostValue> inputs;
+  for (size_t i = 0; i < recipe.arguments.size(); ++i)
+    inputs.push_back(inputFor(recipe.values[recipe.arguments[i]],
+                              recipe.seed * 64 + i, off));
+  return inputs;
+}
+
+/// Interprets a program, one whose results are all exact only once. The
+/// inputs' errors do not move what is constant next to them: of 1 - tanh(9)^2
+/// only the error of the tanh is left, and of the square.
+static Result<References>
+interpretReferences(const Recipe &recipe, const std::vector<HostValue> &inputs,
+                    const Roundings &roundings, ModuleOp module) {
+  References references;
+  struct Run {
+    std::vector<HostValue> References::*results;
+    double off;
+    Rounding rounding;
+  };
+  const double off = roundings.epsilon;
+  const Run runs[] = {{&References::exact, 0, Rounding::ByConvert},
+                      {&References::rounded, 0, Rounding::ByEachOp},
+                      {&References::up, off, Rounding::ByConvert},
+                      {&References::down, -off, Rounding::ByConvert}};
+  for (const Run &run :
+       ArrayRef(runs).take_front(roundings.areExact() ? 1 : 4)) {
+    auto results = interpret(module, "",
+                             run.off == 0 ? inputs : inputsFor(recipe, run.off),
+                             run.rounding);
+    if (!results)
+      return results.error();
+    references.*run.results = std::move(*results);
+  }
+  return references;
+}
+
 std::string Checker::Impl::expect(const Recipe &recipe, ModuleOp module) {
   seed = recipe.seed;
-  inputs.clear();
+  inputs = inputsFor(recipe, 0);
   bits.clear();
   ranges.clear();
   for (unsigned argument : recipe.arguments)
     ranges.push_back(recipe.values[argument].range);
   expected.clear();
-  // A sum is off by rounding errors of what it may reach on its way, even where
-  // its terms do not move with the inputs (a tanh that is at its limit); in a
-  // gradient that is multiplied by an argument. The loss, the first result, is
-  // read by nothing.
-  double epsilon = 0x1p-23, reach = 0, argument = 1;
-  auto largest = [](const Range &range) {
-    return std::max(std::abs(range.low), std::abs(range.high));
-  };
-  for (size_t i = 0; i < recipe.values.size(); ++i) {
-    const Range &range = recipe.values[i].range;
-    epsilon = std::max(epsilon, range.epsilon);
-    if (!range.exact() && !(recipe.gradient && i == recipe.results[0]))
-      reach = std::max(reach, largest(range));
-  }
-  for (unsigned i : recipe.arguments)
-    if (isFloat(partOf(recipe.values[i].type)))
-      argument = std::max(argument, largest(recipe.values[i].range));
-  auto values = [&](double off) {
-    std::vector<HostValue> inputs;
-    for (size_t i = 0; i < recipe.arguments.size(); ++i)
-      inputs.push_back(inputFor(recipe.values[recipe.arguments[i]],
-                                recipe.seed * 64 + i, off));
-    return inputs;
-  };
-  inputs = values(0);
-  auto exact = interpret(module, "", inputs);
-  if (!exact)
-    return "reference: " + exact.error().message();
-  bool anyInexact = recipe.gradient;
-  for (unsigned result : recipe.results)
-    anyInexact |= !recipe.values[result].range.exact();
-  // The inputs' errors do not move what is constant next to them: of
-  // 1 - tanh(9)^2 only the error of the tanh is left, and of the square.
-  std::vector<HostValue> up, down, rounded;
-  if (anyInexact) {
-    auto byEachOp = interpret(module, "", inputs, Rounding::ByEachOp);
-    if (!byEachOp)
-      return "reference: " + byEachOp.error().message();
-    rounded = std::move(*byEachOp);
-    for (auto [off, to] : {std::pair{epsilon, &up}, {-epsilon, &down}}) {
-      auto moved = interpret(module, "", values(off));
-      if (!moved)
-        return "reference: " + moved.error().message();
-      *to = std::move(*moved);
-    }
-  }
-  for (size_t r = 0; r < exact->size(); ++r) {
-    Expectation want{std::move((*exact)[r])};
-    bool isGradient = r >= recipe.results.size();
-    bool isExact =
-        !isGradient && recipe.values[recipe.results[r]].range.exact();
-    if (!isExact && !want.value.floats.empty()) {
-      double most = 0, moved = 0;
-      auto measure = [&](std::vector<double> HostValue::*part) {
-        const std::vector<double> &numbers = want.value.*part;
-        for (size_t i = 0; i < numbers.size(); ++i)
-          if (std::isfinite(numbers[i])) {
-            most = std::max(most, std::abs(numbers[i]));
-            for (double other :
-                 {(up[r].*part)[i], (down[r].*part)[i], (rounded[r].*part)[i]})
-              if (std::isfinite(other))
-                moved = std::max(moved, std::abs(other - numbers[i]));
-          }
-      };
-      measure(&HostValue::floats);
-      measure(&HostValue::imaginaries);
-      double onTheWay =
-          isGradient
-              ? reach * argument
-              : std::max(reach,
-                         largest(recipe.values[recipe.results[r]].range));
-      // A few roundings of each op, and 32 of what a sum may reach: kernels are
-      // compiled without vectors here, so that one lane adds up to 512 terms.
-      want.allowed =
-          16 * moved + 16 * epsilon * std::max(most, 0.25) + 0x1p-19 * onTheWay;
-    }
+  const Roundings roundings(recipe);
+  auto references = interpretReferences(recipe, inputs, roundings, module);
+  if (!references)
+    return "reference: " + references.error().message();
+  for (size_t r = 0; r < references->exact.size(); ++r) {
+    Expectation want{references->exact[r]};
+    if (!roundings.isExact(r) && !want.value.floats.empty())
+      want.allowed = roundings.allowed(r, *references);
     expected.push_back(std::move(want));
   }
   return "";

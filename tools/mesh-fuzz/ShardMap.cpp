@@ -475,7 +475,15 @@ private:
                        type, currentOp().function);
   }
 
+  std::string operandOf(unsigned value, size_t i) const {
+    return fmt::format("%v{}", program.ops[value].operands[i]);
+  }
+
   std::string line(unsigned value);
+  std::string axisIndex(unsigned value, const std::string &type) const;
+  std::string slice(unsigned value, const std::string &arrow) const;
+  std::string dynamicSlice(unsigned value) const;
+  std::string reduction(unsigned value) const;
   std::string collective(unsigned value, const std::string &arrow) const;
 
   const ShardMapProgram &program;
@@ -488,7 +496,7 @@ std::string Writer::line(unsigned value) {
   current = value;
   const ManualOp &op = program.ops[value];
   std::string name = mnemonicOf(op), type = typeOf(value);
-  auto operand = [&](size_t i) { return fmt::format("%v{}", op.operands[i]); };
+  auto operand = [&](size_t i) { return operandOf(value, i); };
   std::string from = op.operands.empty() ? "" : typeOf(op.operands[0]);
   std::string arrow = fmt::format("({}) -> {}", from, type);
   switch (op.kind) {
@@ -498,15 +506,7 @@ std::string Writer::line(unsigned value) {
     return fmt::format("%v{} = stablehlo.constant dense<{}> : {}", value,
                        number(op.numbers[0]), type);
   case Kind::AxisIndex:
-    return fmt::format(
-        "%v{0}_s = stablehlo.constant dense<{1}> : tensor<ui32>\n"
-        "    %v{0}_n = stablehlo.constant dense<{2}> : tensor<ui32>\n"
-        "    %v{0}_p = stablehlo.partition_id : tensor<ui32>\n"
-        "    %v{0}_d = stablehlo.divide %v{0}_p, %v{0}_s : tensor<ui32>\n"
-        "    %v{0}_r = stablehlo.remainder %v{0}_d, %v{0}_n : tensor<ui32>\n"
-        "    %v{0} = stablehlo.convert %v{0}_r : (tensor<ui32>) -> {3}",
-        value, devices.strides[size_t(op.numbers[0])],
-        devices.sizes[size_t(op.numbers[0])], type);
+    return axisIndex(value, type);
   case Kind::Arithmetic:
     return fmt::format("%v{} = stablehlo.{} {}, {} : {}", value, name,
                        operand(0), operand(1), type);
@@ -524,34 +524,10 @@ std::string Writer::line(unsigned value) {
   case Kind::Transpose:
     return fmt::format("%v{} = stablehlo.transpose {}, dims = [{}] : {}", value,
                        operand(0), fmt::join(op.numbers, ", "), arrow);
-  case Kind::Slice: {
-    std::string ranges;
-    const Shape &shape = shapeOf(op.operands[0]);
-    for (size_t d = 0; d < shape.size(); ++d) {
-      bool here = int64_t(d) == op.numbers[0];
-      ranges += fmt::format("{}{}:{}", d ? ", " : "", here ? op.numbers[1] : 0,
-                            here ? op.numbers[1] + op.numbers[2] : shape[d]);
-    }
-    return fmt::format("%v{} = stablehlo.slice {} [{}] : {}", value, operand(0),
-                       ranges, arrow);
-  }
-  case Kind::DynamicSlice: {
-    // Starts are i32, and 0 but along one dim.
-    const Shape &shape = shapeOf(value);
-    std::string starts, types;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      starts += fmt::format(", %v{}_{}", value,
-                            int64_t(d) == op.numbers[0] ? "i" : "z");
-      types += ", tensor<i32>";
-    }
-    return fmt::format("%v{0}_z = stablehlo.constant dense<0> : tensor<i32>\n"
-                       "    %v{0}_i = stablehlo.convert {1} : ({2}) -> "
-                       "tensor<i32>\n"
-                       "    %v{0} = stablehlo.dynamic_slice {3}{4}, sizes = "
-                       "[{5}] : ({6}{7}) -> {8}",
-                       value, operand(1), typeOf(op.operands[1]), operand(0),
-                       starts, fmt::join(shape, ", "), from, types, type);
-  }
+  case Kind::Slice:
+    return slice(value, arrow);
+  case Kind::DynamicSlice:
+    return dynamicSlice(value);
   case Kind::Concatenate:
     return fmt::format(
         "%v{} = stablehlo.concatenate {}, {}, dim = {} : ({}, {}) -> {}", value,
@@ -559,22 +535,72 @@ std::string Writer::line(unsigned value) {
   case Kind::Reverse:
     return fmt::format("%v{} = stablehlo.reverse {}, dims = [{}] : {}", value,
                        operand(0), op.numbers[0], type);
-  case Kind::Reduce: {
-    std::string identity =
-        op.function == "add" ? number(0)
-        : program.isFloat
-            ? (op.function == "maximum" ? "0xFF800000" : "0x7F800000")
-            : (op.function == "maximum" ? "-2147483648" : "2147483647");
-    return fmt::format(
-        "%v{0}_0 = stablehlo.constant dense<{1}> : {2}\n"
-        "    %v{0} = stablehlo.reduce({3} init: %v{0}_0) applies stablehlo.{4} "
-        "across dimensions = [{5}] : ({6}, {2}) -> {7}",
-        value, identity, typeText({}), operand(0), op.function, op.numbers[0],
-        from, type);
-  }
+  case Kind::Reduce:
+    return reduction(value);
   default:
     return collective(value, arrow);
   }
+}
+
+std::string Writer::axisIndex(unsigned value, const std::string &type) const {
+  const ManualOp &op = program.ops[value];
+  return fmt::format(
+      "%v{0}_s = stablehlo.constant dense<{1}> : tensor<ui32>\n"
+      "    %v{0}_n = stablehlo.constant dense<{2}> : tensor<ui32>\n"
+      "    %v{0}_p = stablehlo.partition_id : tensor<ui32>\n"
+      "    %v{0}_d = stablehlo.divide %v{0}_p, %v{0}_s : tensor<ui32>\n"
+      "    %v{0}_r = stablehlo.remainder %v{0}_d, %v{0}_n : tensor<ui32>\n"
+      "    %v{0} = stablehlo.convert %v{0}_r : (tensor<ui32>) -> {3}",
+      value, devices.strides[size_t(op.numbers[0])],
+      devices.sizes[size_t(op.numbers[0])], type);
+}
+
+std::string Writer::slice(unsigned value, const std::string &arrow) const {
+  const ManualOp &op = program.ops[value];
+  std::string ranges;
+  const Shape &shape = shapeOf(op.operands[0]);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    bool here = int64_t(d) == op.numbers[0];
+    ranges += fmt::format("{}{}:{}", d ? ", " : "", here ? op.numbers[1] : 0,
+                          here ? op.numbers[1] + op.numbers[2] : shape[d]);
+  }
+  return fmt::format("%v{} = stablehlo.slice {} [{}] : {}", value,
+                     operandOf(value, 0), ranges, arrow);
+}
+
+std::string Writer::dynamicSlice(unsigned value) const {
+  const ManualOp &op = program.ops[value];
+  // Starts are i32, and 0 but along one dim.
+  const Shape &shape = shapeOf(value);
+  std::string starts, types;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    starts += fmt::format(", %v{}_{}", value,
+                          int64_t(d) == op.numbers[0] ? "i" : "z");
+    types += ", tensor<i32>";
+  }
+  return fmt::format("%v{0}_z = stablehlo.constant dense<0> : tensor<i32>\n"
+                     "    %v{0}_i = stablehlo.convert {1} : ({2}) -> "
+                     "tensor<i32>\n"
+                     "    %v{0} = stablehlo.dynamic_slice {3}{4}, sizes = "
+                     "[{5}] : ({6}{7}) -> {8}",
+                     value, operandOf(value, 1), typeOf(op.operands[1]),
+                     operandOf(value, 0), starts, fmt::join(shape, ", "),
+                     typeOf(op.operands[0]), types, typeOf(value));
+}
+
+std::string Writer::reduction(unsigned value) const {
+  const ManualOp &op = program.ops[value];
+  std::string identity =
+      op.function == "add" ? number(0)
+      : program.isFloat
+          ? (op.function == "maximum" ? "0xFF800000" : "0x7F800000")
+          : (op.function == "maximum" ? "-2147483648" : "2147483647");
+  return fmt::format(
+      "%v{0}_0 = stablehlo.constant dense<{1}> : {2}\n"
+      "    %v{0} = stablehlo.reduce({3} init: %v{0}_0) applies stablehlo.{4} "
+      "across dimensions = [{5}] : ({6}, {2}) -> {7}",
+      value, identity, typeText({}), operandOf(value, 0), op.function,
+      op.numbers[0], typeOf(op.operands[0]), typeOf(value));
 }
 
 std::string Writer::collective(unsigned value, const std::string &arrow) const {

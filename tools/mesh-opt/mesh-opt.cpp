@@ -350,12 +350,27 @@ textOfArtifact(llvm::StringRef artifact, const std::string &path,
   return llvm::MemoryBuffer::getMemBufferCopy(text, path);
 }
 
-/// All of main() but what becomes of exceptions.
-static int run(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  meshloom::registerDialects(registry);
-  registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+/// Returns the text of the program in a file, as MLIR's parser reads it.
+static meshloom::Result<std::unique_ptr<llvm::MemoryBuffer>>
+readSource(const std::string &path, const mlir::DialectRegistry &registry) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(path, &error);
+  if (!file)
+    return meshloom::Error(error);
+  if (auto artifact = meshloom::artifactIn(file->getBuffer())) {
+    auto text = textOfArtifact(*artifact, path, registry);
+    if (!text)
+      return text.error();
+    file = std::move(*text);
+  }
+  if (auto fault = meshloom::sourceFault(file->getBuffer()))
+    return meshloom::Error(path + ":" + std::to_string(fault->line) +
+                           ": error: " + fault->message);
+  return meshloom::readableSource(file->getBuffer(),
+                                  file->getBufferIdentifier());
+}
 
+static void registerPasses() {
   mlir::registerTransformsPasses();
   meshloom::registerControlFlowPasses();
   meshloom::registerLanesPasses();
@@ -366,6 +381,64 @@ static int run(int argc, char **argv) {
   meshloom::registerStableHLOToDTensor();
   meshloom::registerSPMDToStableHLO();
   meshloom::registerPartitionPipeline();
+}
+
+/// Returns whether an option asks to compile the program.
+static bool compilesProgram() {
+  return targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
+         updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
+         pipelineFlag.getNumOccurrences() || suggestFlag ||
+         autoLayoutFlag.getNumOccurrences() ||
+         accumulateFlag.getNumOccurrences() || meshFlag.getNumOccurrences() ||
+         !explanationFile().empty();
+}
+
+/// Prints a message on the standard error and returns main()'s result.
+static int failWith(const std::string &message) {
+  llvm::errs() << message << "\n";
+  return EXIT_FAILURE;
+}
+
+/// Runs the passes of the command line on the program.
+static int runPasses(int argc, char **argv, const std::string &inputName,
+                     const std::string &outputName,
+                     mlir::DialectRegistry &registry) {
+  if (machineFlag.getNumOccurrences() || functionFlag.getNumOccurrences())
+    return failWith("mesh-opt: --machine and --function are for programs that "
+                    "are compiled: give --target, --predict or another option "
+                    "that compiles. Passes have options of their own, as in "
+                    "--dtensor-partition=\"machine=ring\"");
+  auto release = artifactRelease();
+  if (!release)
+    return failWith("mesh-opt: " + release.error().message());
+  std::string artifactBytes;
+  llvm::raw_string_ostream artifactOutput(artifactBytes);
+  mlir::MlirOptMainConfig config = configuration(*release, artifactOutput);
+  if (config.shouldShowDialects())
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
+
+  auto source = readSource(inputName, registry);
+  if (!source)
+    return failWith(source.error().message());
+  std::string error;
+  auto output = mlir::openOutputFile(outputName, &error);
+  if (!output)
+    return failWith(error);
+  llvm::raw_ostream &text = *release ? llvm::nulls() : output->os();
+  if (failed(mlir::MlirOptMain(text, std::move(*source), registry, config)))
+    return EXIT_FAILURE;
+  output->os() << artifactBytes;
+  output->keep();
+  return EXIT_SUCCESS;
+}
+
+/// All of main() but what becomes of exceptions.
+static int run(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  meshloom::registerDialects(registry);
+  registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  registerPasses();
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "mesh-opt (Meshloom) " << meshloom::version() << " with LLVM "
        << LLVM_VERSION_STRING << "\n";
@@ -377,70 +450,13 @@ static int run(int argc, char **argv) {
       mlir::registerAndParseCLIOptions(argc, argv, overview(), registry);
   if (timingFlag)
     meshloom::enableTiming();
-  if (targetFlag.getNumOccurrences() || contractFlag.getNumOccurrences() ||
-      updateContractFlag || predictFlag || whatIfFlag.getNumOccurrences() ||
-      pipelineFlag.getNumOccurrences() || suggestFlag ||
-      autoLayoutFlag.getNumOccurrences() ||
-      accumulateFlag.getNumOccurrences() || meshFlag.getNumOccurrences() ||
-      !explanationFile().empty()) {
-    mlir::MLIRContext context(registry);
-    meshloom::Status done =
-        compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),
-                         inputName, outputName, context);
-    if (!done)
-      llvm::errs() << "mesh-opt: " << done.error().message() << "\n";
-    return done ? EXIT_SUCCESS : EXIT_FAILURE;
-  }
-  if (machineFlag.getNumOccurrences() || functionFlag.getNumOccurrences()) {
-    llvm::errs() << "mesh-opt: --machine and --function are for programs that "
-                    "are compiled: give --target, --predict or another option "
-                    "that compiles. Passes have options of their own, as in "
-                    "--dtensor-partition=\"machine=ring\"\n";
-    return EXIT_FAILURE;
-  }
-  auto release = artifactRelease();
-  if (!release) {
-    llvm::errs() << "mesh-opt: " << release.error().message() << "\n";
-    return EXIT_FAILURE;
-  }
-  std::string artifactBytes;
-  llvm::raw_string_ostream artifactOutput(artifactBytes);
-  mlir::MlirOptMainConfig config = configuration(*release, artifactOutput);
-  if (config.shouldShowDialects())
-    return mlir::asMainReturnCode(
-        mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
-
-  std::string error;
-  auto input = mlir::openInputFile(inputName, &error);
-  if (auto artifact =
-          input ? meshloom::artifactIn(input->getBuffer()) : std::nullopt) {
-    auto text = textOfArtifact(*artifact, inputName, registry);
-    if (!text) {
-      llvm::errs() << text.error().message() << "\n";
-      return EXIT_FAILURE;
-    }
-    input = std::move(*text);
-  }
-  if (auto fault =
-          input ? meshloom::sourceFault(input->getBuffer()) : std::nullopt) {
-    llvm::errs() << inputName << ":" << fault->line
-                 << ": error: " << fault->message << "\n";
-    return EXIT_FAILURE;
-  }
-  if (input)
-    input = meshloom::readableSource(input->getBuffer(),
-                                     input->getBufferIdentifier());
-  auto output = input ? mlir::openOutputFile(outputName, &error) : nullptr;
-  if (!output) {
-    llvm::errs() << error << "\n";
-    return EXIT_FAILURE;
-  }
-  llvm::raw_ostream &text = *release ? llvm::nulls() : output->os();
-  if (failed(mlir::MlirOptMain(text, std::move(input), registry, config)))
-    return EXIT_FAILURE;
-  output->os() << artifactBytes;
-  output->keep();
-  return EXIT_SUCCESS;
+  if (!compilesProgram())
+    return runPasses(argc, argv, inputName, outputName, registry);
+  mlir::MLIRContext context(registry);
+  meshloom::Status done =
+      compileForTarget(mlir::MlirOptMainConfig::createFromCLOptions(),
+                       inputName, outputName, context);
+  return done ? EXIT_SUCCESS : failWith("mesh-opt: " + done.error().message());
 }
 
 int main(int argc, char **argv) {

@@ -63,8 +63,10 @@ Source::~Source() = default;
 
 Result<std::unique_ptr<Source>> Source::open(const Options &options,
                                              std::string_view target) {
-  beginToPrepare({.target = std::string(target),
-                  .codeAsBytes = !options.emitProgram.empty()});
+  CompileOptions prepared;
+  prepared.target = target;
+  prepared.codeAsBytes = !options.emitProgram.empty();
+  beginToPrepare(prepared);
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   impl->target = target;

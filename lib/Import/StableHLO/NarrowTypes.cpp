@@ -351,12 +351,7 @@ private:
 
   /// Unpacks the operands, and all of an op's regions; packs the results.
   LogicalResult compute(Operation *op) {
-    if (isa<stablehlo::ClzOp>(op))
-      return op->emitError("count_leading_zeros of ")
-             << op->getResult(0).getType() << " is not supported";
-    // These ops would see the bits above a negative number's.
-    bool bitwise =
-        isa<stablehlo::ShiftRightLogicalOp, stablehlo::PopulationCountOp>(op);
+    const std::optional<bool> hasSign = signOf(op);
     b.setInsertionPoint(op);
     for (mlir::OpOperand &operand : op->getOpOperands()) {
       Type element = narrow.lookup(operand.get());
@@ -365,9 +360,8 @@ private:
       Type type = RankedTensorType::get(
           cast<RankedTensorType>(operand.get().getType()).getShape(), element);
       Type unpackedAs = element;
-      if (bitwise)
-        unpackedAs = b.getIntegerType(element.getIntOrFloatBitWidth(),
-                                      /*isSigned=*/false);
+      if (hasSign)
+        unpackedAs = integer(element.getIntOrFloatBitWidth(), *hasSign);
       type = cast<RankedTensorType>(type).clone(unpackedAs);
       operand.set(call(unpackTarget, wide(type), operand.get(), unpackedAs));
     }
@@ -385,8 +379,8 @@ private:
         continue;
       RankedTensorType type = wide(result.getType()),
                        stored = bytes(result.getType());
-      if (bitwise)
-        type = type.clone(b.getIntegerType(8, /*isSigned=*/false));
+      if (hasSign)
+        type = type.clone(integer(8, *hasSign));
       // A number of 64 bits is rounded once.
       if (isa<stablehlo::ConvertOp>(op) && isa<FloatType>(element) &&
           mlir::getElementTypeOrSelf(op->getOperand(0).getType())
@@ -394,11 +388,56 @@ private:
           !mlir::getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
         type = type.clone(b.getF64Type());
       result.setType(type);
-      Value packed = call(packTarget, stored, result, element);
+      const Value number = inFewerBits(op, result, element);
+      Value packed = call(packTarget, stored, number, element);
       narrow[packed] = element;
-      result.replaceAllUsesExcept(packed, packed.getDefiningOp());
+      result.replaceAllUsesExcept(packed, number == result
+                                              ? packed.getDefiningOp()
+                                              : number.getDefiningOp());
     }
     return success();
+  }
+
+  /// Returns the result of an op on bytes as the op has it on integers of fewer
+  /// bits. The result's only user is the returned value's owner, if another.
+  Value inFewerBits(Operation *op, Value result, Type element) {
+    if (!isa<IntegerType>(element))
+      return result;
+    Location loc = op->getLoc();
+    auto type = cast<RankedTensorType>(result.getType());
+    const unsigned width = element.getIntOrFloatBitWidth();
+    if (isa<stablehlo::ClzOp>(op)) // without the zeros above the number
+      return build(loc, "stablehlo.subtract",
+                   {result, splat(loc, type, 8 - width)}, type);
+    if (!isa<stablehlo::ConvertOp>(op) ||
+        !isa<FloatType>(mlir::getElementTypeOrSelf(op->getOperand(0))))
+      return result;
+    // Floats out of range become the nearest integer, as those of 8 bits do.
+    const bool isUnsigned = element.isUnsignedInteger();
+    auto least = isUnsigned ? llvm::APInt::getMinValue(width).zext(8)
+                            : llvm::APInt::getSignedMinValue(width).sext(8);
+    auto largest = isUnsigned ? llvm::APInt::getMaxValue(width).zext(8)
+                              : llvm::APInt::getSignedMaxValue(width).sext(8);
+    return build(loc, "stablehlo.clamp",
+                 {splat(loc, type, least.getZExtValue()), result,
+                  splat(loc, type, largest.getZExtValue())},
+                 type);
+  }
+  /// Signless integers are the signed ones.
+  Type integer(unsigned width, bool isSigned) {
+    return isSigned ? b.getIntegerType(width)
+                    : b.getIntegerType(width, /*isSigned=*/false);
+  }
+  /// Returns whether an op takes integers as numbers with or without a sign,
+  /// where their types do not say it: the bits above a number are copies of its
+  /// highest one, or 0.
+  static std::optional<bool> signOf(Operation *op) {
+    if (isa<stablehlo::ShiftRightArithmeticOp>(op))
+      return true;
+    if (isa<stablehlo::ShiftRightLogicalOp, stablehlo::PopulationCountOp,
+            stablehlo::ClzOp>(op))
+      return false;
+    return std::nullopt;
   }
 
   /// An op inside a region that computes with unpacked numbers.

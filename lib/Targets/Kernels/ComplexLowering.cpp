@@ -174,7 +174,7 @@ Real absolute(Pair z) {
   auto [large, small] = sizesOf(z);
   Real ratio = small / large;
   Real size = large * sqrt(ratio * ratio + 1.0);
-  size = equals(large, 0).select(large, size);
+  size = equals(large, 0).select(small, size); // 0, or nan beside a 0
   Real infinite = isInfinite(z.re).either(isInfinite(z.im));
   return infinite.select(size.number(infinity), size);
 }
@@ -344,10 +344,12 @@ Pair hyperbolicTangent(Pair z) {
   Real beta = t * t + 1.0, denominator = beta * s * s + 1.0;
   Pair near = {beta * s * sqrt(s * s + 1.0) / denominator, t / denominator};
   Real decay = exp(size * -2.0) * sin(z.im) * cos(z.im) * 4.0;
-  Real isLimit = isInfinite(z.re).both(isInfinite(z.im));
-  decay = isLimit.select(size.number(0), decay);
+  Real finite = z.im.abs() < infinity;
+  decay = isInfinite(size).select(finite.select(decay, size.number(0)), decay);
   Pair far = {one.withSignOf(z.re) + decay * 0.0, decay}; // NaN in both parts
-  return choose(size < 20.0, near, far);
+  Pair result = choose(size < 20.0, near, far);
+  // A number on the real axis has a result there, be it nan.
+  return {result.re, equals(z.im, 0).select(z.im, result.im)};
 }
 
 /// tan z = -i tanh(iz)

@@ -3,6 +3,7 @@
 // RUN: mesh-run %s --function=kinds | FileCheck %s --check-prefix=KINDS
 // RUN: mesh-run %s --function=integers | FileCheck %s --check-prefix=INTEGERS
 // RUN: mesh-run %s --function=ordered --verify | FileCheck %s --check-prefix=ORDERED
+// RUN: mesh-run %s --function=bits --verify | FileCheck %s --check-prefix=BITS
 // RUN: mesh-run %s --function=product --verify && mesh-run %s --function=product --verify --private-memories
 // RUN: mesh-run %s --function=flow --verify
 // RUN: mesh-opt %s --stablehlo-to-dtensor | FileCheck %s --check-prefix=IR
@@ -68,6 +69,39 @@ module {
     %8 = stablehlo.convert %d : (tensor<4xui2>) -> tensor<4xi32>
     %9 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] : (tensor<4xi4>, tensor<4xi4>) -> tensor<i32>
     return %1, %3, %5, %7, %8, %9 : tensor<4xi32>, tensor<4xi32>, tensor<i32>, tensor<4xi32>, tensor<4xi32>, tensor<i32>
+  }
+  // Each op sees the bits of a number alone, and shifts by the width and more leave its signs, or nothing; floats out of range become the nearest integer.
+  // BITS: result 0 {{.*}} [1, 0, 2, 4]
+  // BITS: result 1 {{.*}} [3, 1, 2, 0]
+  // BITS: result 2 {{.*}} [1, 4, 2, 0]
+  // BITS: result 3 {{.*}} [3, 12, 0, 15]
+  // BITS: result 4 {{.*}} [3, -4, 0, -1]
+  // BITS: result 5 {{.*}} [3, 4, 0, 0]
+  // BITS: result 6 {{.*}} [14, 0, 0, 0]
+  // BITS: result 7 {{.*}} [0, -2, 1, -2]
+  // BITS: result 8 {{.*}} [7, -8, 2, 0]
+  // BITS: result 9 {{.*}} [15, 0, 2, 15]
+  func.func public @bits() -> (tensor<4xi4>, tensor<4xi4>, tensor<4xui4>, tensor<4xui4>, tensor<4xi4>, tensor<4xui4>, tensor<4xui4>, tensor<4xi2>, tensor<4xi4>, tensor<4xui4>) {
+    %a = stablehlo.constant dense<[7, -8, 3, 0]> : tensor<4xi4>
+    %b = stablehlo.constant dense<[7, 8, 3, 15]> : tensor<4xui4>
+    %c = stablehlo.constant dense<[7, -8, 3, -1]> : tensor<4xi4>
+    %by = stablehlo.constant dense<[1, 1, 9, 4]> : tensor<4xui4>
+    %signedBy = stablehlo.constant dense<[1, 1, 4, -1]> : tensor<4xi4>
+    %d = stablehlo.constant dense<[-1, 0, 1, 0]> : tensor<4xi2>
+    %0 = stablehlo.count_leading_zeros %a : tensor<4xi4>
+    %1 = stablehlo.popcnt %a : tensor<4xi4>
+    %e = stablehlo.constant dense<[7, 0, 3, 8]> : tensor<4xui4>
+    %2 = stablehlo.count_leading_zeros %e : tensor<4xui4>
+    %3 = stablehlo.shift_right_arithmetic %b, %by : tensor<4xui4>
+    %4 = stablehlo.shift_right_arithmetic %c, %signedBy : tensor<4xi4>
+    %5 = stablehlo.shift_right_logical %b, %by : tensor<4xui4>
+    %6 = stablehlo.shift_left %b, %by : tensor<4xui4>
+    %7 = stablehlo.count_leading_zeros %d : tensor<4xi2>
+    %floats = stablehlo.constant dense<[100.0, -1.0e9, 2.9, 0x7FC00000]> : tensor<4xf32>
+    %8 = stablehlo.convert %floats : (tensor<4xf32>) -> tensor<4xi4>
+    %sizes = stablehlo.constant dense<[15.5, -3.0, 2.5, 0x7C00]> : tensor<4xf16>
+    %9 = stablehlo.convert %sizes : (tensor<4xf16>) -> tensor<4xui4>
+    return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9 : tensor<4xi4>, tensor<4xi4>, tensor<4xui4>, tensor<4xui4>, tensor<4xi4>, tensor<4xui4>, tensor<4xui4>, tensor<4xi2>, tensor<4xi4>, tensor<4xui4>
   }
   // The sign counts where numbers are compared, and is there in what is returned.
   // ORDERED: result 0 i8[4] {{.*}} [-8, -1, 3, 7]
