@@ -111,6 +111,14 @@ template <ReduceKind kind> struct CombineLanes {
   }
 };
 
+/// Takes every second lane, from lane `First` on.
+template <int First, typename T, int N, int... Lane>
+MESHLOOM_LANES_INLINE void
+everySecondLane(LaneVector<T, N> &to, const LaneVector<T, 2 * N> &from,
+                std::integer_sequence<int, Lane...>) {
+  to = __builtin_shufflevector(from, from, (2 * Lane + First)...);
+}
+
 /// Adds elements of a row to sums.
 struct AddLanes {
   static constexpr int LONGEST = 8;
@@ -120,8 +128,7 @@ struct AddLanes {
     LaneVector<SumOf<T>, N> terms;
     loadLanes<T, N>(terms, from);
     if constexpr (std::is_same_v<T, double>) {
-      addCorrected<N>(to, terms, std::make_integer_sequence<int, N>(),
-                      std::make_integer_sequence<int, 2 * N>());
+      addCorrected<N>(to, terms, std::make_integer_sequence<int, 2 * N>());
     } else {
       static_assert(sizeof(SumOfUpdates<T>) == sizeof(double));
       LaneVector<double, N> sums;
@@ -133,18 +140,17 @@ struct AddLanes {
 
 private:
   /// Sums and their errors lie in turns. See CorrectedSum.
-  template <int N, int... Lane, int... Pair>
+  template <int N, int... Pair>
   MESHLOOM_LANES_INLINE static void
   addCorrected(SumOfUpdates<double> *to, const LaneVector<double, N> &terms,
-               std::integer_sequence<int, Lane...>,
                std::integer_sequence<int, Pair...>) {
     LaneVector<double, 2 * N> pairs;
     static_assert(sizeof(SumOfUpdates<double>) == 2 * sizeof(double));
     std::memcpy(&pairs, to, sizeof(pairs));
-    const LaneVector<double, N> sums =
-        __builtin_shufflevector(pairs, pairs, (2 * Lane)...);
-    LaneVector<double, N> errors =
-        __builtin_shufflevector(pairs, pairs, (2 * Lane + 1)...);
+    constexpr auto lanes = std::make_integer_sequence<int, N>();
+    LaneVector<double, N> sums, errors;
+    everySecondLane<0, double, N>(sums, pairs, lanes);
+    everySecondLane<1, double, N>(errors, pairs, lanes);
     const LaneVector<double, N> next = sums + terms;
     const LaneVector<double, N> rounded = next - sums;
     errors += (sums - (next - rounded)) + (terms - rounded);

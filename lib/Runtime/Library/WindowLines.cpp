@@ -8,42 +8,43 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Elements that lie side by side, or every second one, in vectors.
-template <ReduceKind kind, int64_t STEP, typename T>
-MESHLOOM_LANES_INLINE int64_t combineVectorsOfRow(SumOf<T> *into, const T *from,
-                                                  int64_t count) {
-  constexpr int N = 16;
-  int64_t i = 0;
-  // No element behind the last one is read.
-  for (; i + N + (STEP - 1) <= count; i += N) {
-    LaneVector<SumOf<T>, N> states, terms;
-    std::memcpy(&states, into + i, sizeof(states));
-    if constexpr (STEP == 1) {
-      loadLanes<T, N>(terms, from + i);
-    } else {
-      T neighbours[N];
-      for (int64_t l = 0; l < N; ++l)
-        neighbours[l] = from[(i + l) * STEP];
-      loadLanes<T, N>(terms, neighbours);
-    }
-    combineVectors<kind>(states, terms);
-    std::memcpy(into + i, &states, sizeof(states));
-  }
-  return i;
+/// Combines states with elements that lie side by side, or with every second
+/// one, in vectors.
+template <ReduceKind kind, int STEP, typename T>
+MESHLOOM_LANES_INLINE void combineInVectors(SumOf<T> *into, const T *from,
+                                            int64_t count) {
+  forPieces<16>(0, count,
+                [&](int64_t begin, auto length) __attribute__((always_inline)) {
+                  constexpr int N = length();
+                  LaneVector<SumOf<T>, N> states, terms;
+                  std::memcpy(&states, into + begin, sizeof(states));
+                  if constexpr (STEP == 1) {
+                    loadLanes<T, N>(terms, from + begin);
+                  } else {
+                    LaneVector<SumOf<T>, 2 * N> pairs;
+                    loadLanes<T, 2 * N>(pairs, from + begin * STEP);
+                    everySecondLane<0, SumOf<T>, N>(
+                        terms, pairs, std::make_integer_sequence<int, N>());
+                  }
+                  combineVectors<kind>(states, terms);
+                  std::memcpy(into + begin, &states, sizeof(states));
+                });
 }
 
 template <ReduceKind kind, typename T>
 MESHLOOM_LANES_INLINE void rowBy(SumOf<T> *into, const T *from, int64_t step,
                                  int64_t count) {
-  int64_t i = 0;
+  int64_t first = 0;
   if constexpr (!isComplexType<T>) {
     if (step == 1)
-      i = combineVectorsOfRow<kind, 1>(into, from, count);
-    else if (step == 2)
-      i = combineVectorsOfRow<kind, 2>(into, from, count);
+      return combineInVectors<kind, 1>(into, from, count);
+    if (step == 2 && count > 0) { // No element behind the last one is read.
+      first = count - 1;
+      combineInVectors<kind, 2>(into, from, first);
+    }
   }
   MESHLOOM_LANES_SCALAR
-  for (; i < count; ++i)
+  for (int64_t i = first; i < count; ++i)
     into[i] = combined<kind>(into[i], CloneNumbers<T>::load(from[i * step]));
 }
 
