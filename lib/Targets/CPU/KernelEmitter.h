@@ -172,6 +172,10 @@ private:
                                     ArrayRef<unsigned> places,
                                     PairwiseSums &sums);
 
+  /// Reduces the terms of the only reduction loop: blocks of `size`, one by
+  /// one.
+  SmallVector<Value> reduceFewBlocks(const Position &position, Value size);
+
   /// Where there are `size` terms in the running sums, they are a block.
   SmallVector<Value> completeBlock(ArrayRef<Value> carried,
                                    ArrayRef<unsigned> places, Value size,

@@ -91,7 +91,9 @@ void KernelEmitter::emitReduction(const Position &start) {
           });
         },
         reduceThrough);
-  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock))
+  const bool isOneLoop = order.reduction.size() == 1 && !order.deterministic;
+  if (running.empty() || reductionBits(kernel) <= llvm::Log2_64(serialBlock) ||
+      (isOneLoop && reductionBits(kernel) <= llvm::Log2_64(vectorLoop)))
     return reduceThrough();
   PairwiseSums sums(b, loc, running, sumTypes, /*width=*/1,
                     reductionBits(kernel) - llvm::Log2_64(serialBlock));
@@ -104,6 +106,10 @@ void KernelEmitter::emitReduction(const Position &start) {
           : b.create<arith::SelectOp>(loc, isLong, constant(vectorBlock),
                                       constant(serialBlock))
                 .getResult();
+  if (isOneLoop && sums.addsOneByOne())
+    return nest(order.parallel, start, [&](const Position &position) {
+      finish(position, reduceFewBlocks(position, size));
+    });
   nest(order.parallel, start, [&](const Position &position) {
     SmallVector<Value> carried = identities();
     carried.append({zero, zero}); // terms in this block, blocks before it
@@ -273,6 +279,19 @@ SmallVector<Value> KernelEmitter::reduceInBlocks(ArrayRef<unsigned> loops,
     next.append({terms, inner.back()});
     return completeBlock(next, places, size, sums);
   });
+}
+
+SmallVector<Value> KernelEmitter::reduceFewBlocks(const Position &position,
+                                                  Value size) {
+  const unsigned reduced = order.reduction.front();
+  return loop(
+      extents[reduced], size, identities(),
+      [&](Value first, ValueRange states) {
+        Value count = b.create<arith::MinSIOp>(
+            loc, size, b.create<arith::SubIOp>(loc, extents[reduced], first));
+        return merge(states, reduceRun(advance(position, reduced, first),
+                                       reduced, count, identities()));
+      });
 }
 
 SmallVector<Value> KernelEmitter::completeBlock(ArrayRef<Value> carried,

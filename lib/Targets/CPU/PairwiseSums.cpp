@@ -13,15 +13,20 @@ namespace scf = mlir::scf;
 
 PairwiseSums::PairwiseSums(OpBuilder &b, Location loc, ArrayRef<Value> running,
                            ArrayRef<Type> types, int64_t width, unsigned bits)
-    : b(b), loc(loc), running(running), width(width) {
+    : b(b), loc(loc), running(running), width(width),
+      hasFewBlocks(bits <= bitsOfFewBlocks) {
   assert(width == 1 || width % lanes == 0);
-  Value size = constant((int64_t(bits) + 1) * width);
+  Value size = constant(hasFewBlocks ? width : (int64_t(bits) + 1) * width);
   for (Type type : types) {
     levels.push_back(b.create<LLVM::AllocaOp>(
         loc, LLVM::LLVMPointerType::get(b.getContext()), type, size,
         /*alignment=*/64));
     elements.push_back(type);
     groups.push_back(width == 1 ? type : mlir::VectorType::get(lanes, type));
+    if (hasFewBlocks)
+      forGroups(constant(width), [&](Value j) {
+        store(zero(groups.back()), addressOf(levels.back(), type, j));
+      });
   }
 }
 
@@ -75,7 +80,28 @@ void PairwiseSums::addLevel(Value level, Value count) {
   }
 }
 
+Value PairwiseSums::zero(Type group) {
+  return b.create<arith::ConstantOp>(loc, b.getZeroAttr(group));
+}
+
+void PairwiseSums::moveSums(ArrayRef<Value> to, ArrayRef<Value> from,
+                            Value count) {
+  for (auto [toArray, fromArray, element, group] :
+       llvm::zip(to, from, elements, groups))
+    forGroups(count, [&](Value j) {
+      Value target = addressOf(toArray, element, j),
+            source = addressOf(fromArray, element, j);
+      Value sum = load(group, target), other = load(group, source);
+      store(b.create<arith::AddFOp>(loc, sum, other), target);
+      store(zero(group), source);
+    });
+}
+
 Value PairwiseSums::push(Value blocks, Value count) {
+  if (hasFewBlocks) {
+    moveSums(levels, running, count);
+    return blocks;
+  }
   Value now = b.create<arith::AddIOp>(loc, blocks, constant(1));
   Value level = b.create<LLVM::CountTrailingZerosOp>(loc, now.getType(), now,
                                                      /*is_zero_poison=*/true);
@@ -84,17 +110,18 @@ Value PairwiseSums::push(Value blocks, Value count) {
   for (auto [array, levelArray, element, group] :
        llvm::zip(running, levels, elements, groups)) {
     Value to = addressOf(levelArray, element, first);
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(group));
     forGroups(count, [&](Value j) {
       Value address = addressOf(array, element, j);
       store(load(group, address), addressOf(to, element, j));
-      store(zero, address);
+      store(zero(group), address);
     });
   }
   return now;
 }
 
 void PairwiseSums::finish(Value blocks, Value count) {
+  if (hasFewBlocks)
+    return moveSums(running, levels, count);
   Value zeros =
       b.create<LLVM::CountLeadingZerosOp>(loc, blocks.getType(), blocks,
                                           /*is_zero_poison=*/false);

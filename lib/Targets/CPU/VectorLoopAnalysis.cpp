@@ -250,11 +250,19 @@ void VectorLoop::chooseLanes() {
     copies *= 2;
 }
 
+/// Returns whether an instruction makes or stores a vector.
+static bool hasVector(const llvm::Instruction &instruction) {
+  return instruction.getType()->isVectorTy() ||
+         llvm::any_of(instruction.operand_values(),
+                      [](const llvm::Value *operand) {
+                        return operand->getType()->isVectorTy();
+                      });
+}
+
 Verdict VectorLoop::analyse() {
   for (Block *block : loop.blocks())
-    for (llvm::Instruction &instruction : *block)
-      if (instruction.getType()->isVectorTy())
-        return Verdict::LeaveAsIs;
+    if (llvm::any_of(*block, hasVector))
+      return Verdict::LeaveAsIs;
   for (llvm::PHINode &state : header->phis())
     if (mustStayInOrder(state))
       return Verdict::LeaveAsIs;
