@@ -116,6 +116,79 @@ Split loadData(const Options &options) {
   return {train.take(options.trainImages), test.take(options.testImages)};
 }
 
+std::string outputFile(const Options &options, const char *name) {
+  return (std::filesystem::path(options.output) / name).string();
+}
+
+/// Prints what a training step is compiled to, and how that differs from the
+/// step of a mesh with a batch axis alone.
+template <typename Step>
+void printStep(const Options &options, const Trainer &trainer,
+               const Step &trainStep, const data::LabelledImages &batch) {
+  auto concrete = [&batch](const Step &step, const Trainer &trainer) {
+    return step.get_concrete_function(distribute(batch.images, trainer.images),
+                                      distribute(batch.labels, trainer.labels));
+  };
+  ConcreteFunction step = concrete(trainStep, trainer);
+  printLayouts(step);
+  printCollectives(step);
+  if (options.explain)
+    std::cout << step.explain();
+  if (options.modelAxis().empty())
+    return;
+  const std::vector<MeshAxis> axes = {{"batch", options.devices()}};
+  Trainer plain(options, axes, "batch", "");
+  printDifference(step, concrete(plain.compiledTrainStep(), plain),
+                  meshText(options.mesh));
+}
+
+/// The loss and accuracy of each epoch, for training and testing.
+struct Curves {
+  std::vector<double> trainLoss, trainAccuracy, testLoss, testAccuracy;
+
+  void add(const Mean &training, const Mean &testing) {
+    trainLoss.push_back(training.meanLoss());
+    trainAccuracy.push_back(training.meanAccuracy());
+    testLoss.push_back(testing.meanLoss());
+    testAccuracy.push_back(testing.meanAccuracy());
+    std::cout << std::fixed << std::setprecision(3)
+              << "Training loss: " << trainLoss.back()
+              << ", Training accuracy: " << trainAccuracy.back()
+              << "\nTesting loss: " << testLoss.back()
+              << ", Testing accuracy: " << testAccuracy.back() << std::endl;
+  }
+  void plotTo(const std::string &lossFile,
+              const std::string &accuracyFile) const {
+    plot({{"Training loss", trainLoss}, {"Testing loss", testLoss}}, lossFile,
+         {.title = "MLP training loss", .x_label = "Epoch", .y_label = "Loss"});
+    plot({{"Training accuracy", trainAccuracy},
+          {"Testing accuracy", testAccuracy}},
+         accuracyFile,
+         {.title = "MLP training accuracy",
+          .x_label = "Epoch",
+          .y_label = "Accuracy"});
+    std::cout << "Plots: " << lossFile << ", " << accuracyFile << '\n';
+  }
+};
+
+/// Runs a step on all batches and calls `afterStep` with the metrics of each.
+template <typename Step, typename AfterStep>
+Mean runEpoch(const char *title, const Trainer &trainer, const Step &step,
+              data::Dataset<data::LabelledImages> batches,
+              const AfterStep &afterStep) {
+  Mean mean;
+  Progress bar(title, batches.cardinality());
+  int64_t i = 0;
+  for (const data::LabelledImages &batch : batches) {
+    Metrics result = step(distribute(batch.images, trainer.images),
+                          distribute(batch.labels, trainer.labels));
+    mean.add(result, batch.size());
+    afterStep(result);
+    bar.update(++i, mean.note());
+  }
+  return mean;
+}
+
 void train(const Options &options) {
   Trainer trainer(options, options.mesh, options.batchAxis(),
                   options.modelAxis());
@@ -131,89 +204,30 @@ void train(const Options &options) {
 
   auto trainStep = trainer.compiledTrainStep();
   auto testStep = trainer.compiledTestStep();
-  auto place = [&](const data::LabelledImages &batch) {
-    return std::pair{distribute(batch.images, trainer.images),
-                     distribute(batch.labels, trainer.labels)};
-  };
-  {
-    data::LabelledImages batch =
-        split.train.batch(options.batchSize).iterate().get_next();
-    auto [x, y] = place(batch);
-    ConcreteFunction step = trainStep.get_concrete_function(x, y);
-    printLayouts(step);
-    printCollectives(step);
-    if (options.explain)
-      std::cout << step.explain();
-    if (!options.modelAxis().empty()) {
-      std::vector<MeshAxis> axes = {{"batch", options.devices()}};
-      Trainer plain(options, axes, "batch", "");
-      auto plainStep = plain.compiledTrainStep();
-      printDifference(step,
-                      plainStep.get_concrete_function(
-                          distribute(batch.images, plain.images),
-                          distribute(batch.labels, plain.labels)),
-                      meshText(options.mesh));
-    }
-  }
-
-  std::ofstream losses(std::filesystem::path(options.output) / "losses.csv");
+  printStep(options, trainer, trainStep,
+            split.train.batch(options.batchSize).iterate().get_next());
+  std::ofstream losses(outputFile(options, "losses.csv"));
   losses << "step,loss\n" << std::setprecision(9);
-  std::vector<double> trainLoss, trainAccuracy, testLoss, testAccuracy;
+  Curves curves;
   int64_t steps = 0;
   for (int64_t epoch = 0; epoch < options.epochs; ++epoch) {
     std::cout << "Epoch: " << epoch << std::endl;
-    Mean training, testing;
-    {
-      auto batches = split.train
-                         .shuffle(split.train.cardinality(),
-                                  {.seed = uint64_t(epoch),
-                                   .reshuffle_each_iteration = false})
-                         .batch(options.batchSize);
-      Progress bar("training", batches.cardinality());
-      int64_t i = 0;
-      for (const data::LabelledImages &batch : batches) {
-        auto [x, y] = place(batch);
-        Metrics result = trainStep(x, y);
-        training.add(result, batch.size());
-        losses << ++steps << ',' << result.loss.item<float>() << '\n';
-        bar.update(++i, training.note());
-      }
-    }
-    {
-      auto batches = split.test.batch(options.batchSize);
-      Progress bar("testing", batches.cardinality());
-      int64_t i = 0;
-      for (const data::LabelledImages &batch : batches) {
-        auto [x, y] = place(batch);
-        testing.add(testStep(x, y), batch.size());
-        bar.update(++i, testing.note());
-      }
-    }
-    trainLoss.push_back(training.meanLoss());
-    trainAccuracy.push_back(training.meanAccuracy());
-    testLoss.push_back(testing.meanLoss());
-    testAccuracy.push_back(testing.meanAccuracy());
-    std::cout << std::fixed << std::setprecision(3)
-              << "Training loss: " << trainLoss.back()
-              << ", Training accuracy: " << trainAccuracy.back()
-              << "\nTesting loss: " << testLoss.back()
-              << ", Testing accuracy: " << testAccuracy.back() << std::endl;
+    auto shuffled = split.train.shuffle(
+        split.train.cardinality(),
+        {.seed = uint64_t(epoch), .reshuffle_each_iteration = false});
+    Mean training =
+        runEpoch("training", trainer, trainStep,
+                 shuffled.batch(options.batchSize), [&](const Metrics &result) {
+                   losses << ++steps << ',' << result.loss.item<float>()
+                          << '\n';
+                 });
+    Mean testing =
+        runEpoch("testing", trainer, testStep,
+                 split.test.batch(options.batchSize), [](const Metrics &) {});
+    curves.add(training, testing);
   }
-
-  auto output = [&](const char *file) {
-    return (std::filesystem::path(options.output) / file).string();
-  };
-  plot({{"Training loss", trainLoss}, {"Testing loss", testLoss}},
-       output("loss.svg"),
-       {.title = "MLP training loss", .x_label = "Epoch", .y_label = "Loss"});
-  plot({{"Training accuracy", trainAccuracy},
-        {"Testing accuracy", testAccuracy}},
-       output("accuracy.svg"),
-       {.title = "MLP training accuracy",
-        .x_label = "Epoch",
-        .y_label = "Accuracy"});
-  std::cout << "Plots: " << output("loss.svg") << ", " << output("accuracy.svg")
-            << '\n';
+  curves.plotTo(outputFile(options, "loss.svg"),
+                outputFile(options, "accuracy.svg"));
 }
 
 } // namespace

@@ -16,15 +16,30 @@
 using namespace meshloom;
 
 namespace {
+/// Returns the larger or the smaller number, and nan where one is nan. -0 is
+/// less than 0, so that the order of devices does not show in the result.
+template <bool larger, typename T> inline T extremum(T a, T b) {
+  const bool isFirst = a != a || (larger ? a > b : a < b);
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    const auto x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+    const Bits same = larger ? x & y : x | y;
+    const Bits chosen = isFirst ? x : y;
+    return std::bit_cast<T>(a == b ? same : chosen);
+  } else {
+    return isFirst ? a : b;
+  }
+}
+
 template <ReduceKind kind, typename T> inline T apply(T a, T b) {
   if constexpr (kind == ReduceKind::Sum)
     return T(a + b);
   if constexpr (kind == ReduceKind::Prod)
     return std::is_integral_v<T> ? T(uint64_t(a) * uint64_t(b)) : T(a * b);
   if constexpr (kind == ReduceKind::Min)
-    return a != a ? a : b < a || b != b ? b : a;
+    return extremum</*larger=*/false>(a, b);
   if constexpr (kind == ReduceKind::Max)
-    return a != a ? a : b > a || b != b ? b : a;
+    return extremum</*larger=*/true>(a, b);
   if constexpr (kind == ReduceKind::And || kind == ReduceKind::Or) {
     if constexpr (std::is_floating_point_v<T>)
       return kind == ReduceKind::And ? T(a && b) : T(a || b);

@@ -132,6 +132,22 @@ TEST(CombineTest, NanWinsInMinAndMax) {
 }
 
 // 256 times 1 in bf16 is 256 only if it is added in f32.
+TEST(CombineTest, TheOrderOfZerosDoesNotMatter) {
+  for (double first : {0.0, -0.0}) {
+    auto signsOf = [&](ReduceKind kind) {
+      const auto wide =
+          combined(kind, DType::F64,
+                   std::vector<std::vector<double>>{{first}, {-first}});
+      const auto narrow = combined(
+          kind, DType::F32,
+          std::vector<std::vector<float>>{{float(first)}, {float(-first)}});
+      return std::pair(std::signbit(wide[0]), std::signbit(narrow[0]));
+    };
+    EXPECT_EQ(signsOf(ReduceKind::Max), std::pair(false, false));
+    EXPECT_EQ(signsOf(ReduceKind::Min), std::pair(true, true));
+  }
+}
+
 TEST(CombineTest, SumsOfBF16AreMadeInF32) {
   std::vector<std::vector<uint16_t>> addends(300, {0x3f80});
   EXPECT_EQ(combined(ReduceKind::Sum, DType::BF16, addends)[0], 0x4396);

@@ -244,11 +244,10 @@ std::optional<Numbers> ConstantNumbers::moved(Operation *op) {
   return fits ? std::optional(result) : std::nullopt;
 }
 
-/// Integer arithmetic, which wraps around.
-std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
-  StringRef name = op->getName().stripDialect();
+/// Returns arithmetic of two integers, which wraps around, or null.
+static int64_t (*binaryFunction(StringRef name))(int64_t, int64_t) {
   using Binary = int64_t (*)(int64_t, int64_t);
-  static const auto &binary = *new llvm::StringMap<Binary>{
+  static const auto &functions = *new llvm::StringMap<Binary>{
       {"add", [](int64_t x, int64_t y) { return int64_t(uint64_t(x) + y); }},
       {"subtract",
        [](int64_t x, int64_t y) { return int64_t(uint64_t(x) - y); }},
@@ -268,16 +267,74 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
       {"minimum", [](int64_t x, int64_t y) { return std::min(x, y); }},
       {"and", [](int64_t x, int64_t y) { return x & y; }},
       {"or", [](int64_t x, int64_t y) { return x | y; }}};
-  bool isBinary = binary.contains(name) && op->getNumOperands() == 2;
-  auto compare = dyn_cast<stablehlo::CompareOp>(op);
-  bool isSelect = isa<stablehlo::SelectOp>(op);
-  bool isClamp = isa<stablehlo::ClampOp>(op);
-  bool isUnary = isa<stablehlo::AbsOp, stablehlo::ConvertOp, stablehlo::NegOp,
-                     stablehlo::NotOp, stablehlo::SignOp>(op);
-  bool isConstant = op->getDialect() &&
-                    isa<stablehlo::StableHLODialect>(op->getDialect()) &&
-                    (isBinary || compare || isSelect || isClamp || isUnary);
-  if (!isConstant)
+  return functions.lookup(name);
+}
+
+static bool holds(stablehlo::ComparisonDirection direction, int64_t x,
+                  int64_t y) {
+  using Direction = stablehlo::ComparisonDirection;
+  switch (direction) {
+  case Direction::EQ:
+    return x == y;
+  case Direction::NE:
+    return x != y;
+  case Direction::GE:
+    return x >= y;
+  case Direction::GT:
+    return x > y;
+  case Direction::LE:
+    return x <= y;
+  case Direction::LT:
+    return x < y;
+  }
+  llvm_unreachable("covered");
+}
+
+/// The function of an op on elements, null: it is not computed.
+using ElementFunction = std::function<int64_t(ArrayRef<int64_t>)>;
+
+static ElementFunction elementFunction(Operation *op) {
+  using Elements = ArrayRef<int64_t>;
+  if (!isa_and_nonnull<stablehlo::StableHLODialect>(op->getDialect()))
+    return nullptr;
+  if (auto binary = binaryFunction(op->getName().stripDialect());
+      binary && op->getNumOperands() == 2)
+    return [binary](Elements x) { return binary(x[0], x[1]); };
+  const bool toLogic =
+      mlir::getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1);
+  return llvm::TypeSwitch<Operation *, ElementFunction>(op)
+      .Case([](stablehlo::SelectOp) {
+        return [](Elements x) { return x[0] ? x[1] : x[2]; };
+      })
+      .Case([](stablehlo::ClampOp) {
+        return [](Elements x) { return std::min(std::max(x[1], x[0]), x[2]); };
+      })
+      .Case([](stablehlo::CompareOp compare) {
+        return [direction = compare.getComparisonDirection()](Elements x) {
+          return int64_t(holds(direction, x[0], x[1]));
+        };
+      })
+      .Case([](stablehlo::NegOp) {
+        return [](Elements x) { return int64_t(0 - uint64_t(x[0])); };
+      })
+      .Case([](stablehlo::NotOp) { return [](Elements x) { return ~x[0]; }; })
+      .Case([](stablehlo::AbsOp) {
+        return [](Elements x) { return x[0] < 0 ? 0 - x[0] : x[0]; };
+      })
+      .Case([](stablehlo::SignOp) {
+        return [](Elements x) { return int64_t(x[0] > 0) - int64_t(x[0] < 0); };
+      })
+      .Case([toLogic](stablehlo::ConvertOp) {
+        return [toLogic](Elements x) {
+          return toLogic ? int64_t(x[0] != 0) : x[0];
+        };
+      })
+      .Default(ElementFunction());
+}
+
+std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
+  const ElementFunction function = elementFunction(op);
+  if (!function)
     return std::nullopt;
   SmallVector<Numbers> inputs;
   Numbers result{*shapeOf(op->getResult(0)), {}};
@@ -285,56 +342,18 @@ std::optional<Numbers> ConstantNumbers::elementwise(Operation *op) {
     auto numbers = of(operand);
     if (!numbers)
       return std::nullopt;
-    bool isScalar = (isSelect || isClamp) && numbers->values.size() == 1;
+    const bool isScalar = isa<stablehlo::SelectOp, stablehlo::ClampOp>(op) &&
+                          numbers->values.size() == 1;
     if (numbers->shape != result.shape && !isScalar)
       return std::nullopt;
     inputs.push_back(*numbers);
   }
-  Type element = mlir::getElementTypeOrSelf(op->getResult(0).getType());
+  const Type element = mlir::getElementTypeOrSelf(op->getResult(0).getType());
+  SmallVector<int64_t, 3> elements(inputs.size());
   for (int64_t i = 0; i < count(result.shape); ++i) {
-    auto x = [&](size_t operand) {
-      const auto &values = inputs[operand].values;
-      return values.size() == 1 ? values[0] : values[i];
-    };
-    int64_t number = 0;
-    if (isBinary) {
-      number = binary.at(name)(x(0), x(1));
-    } else if (isSelect) {
-      number = x(0) ? x(1) : x(2);
-    } else if (isClamp) {
-      number = std::min(std::max(x(1), x(0)), x(2));
-    } else if (compare) {
-      using Direction = stablehlo::ComparisonDirection;
-      switch (compare.getComparisonDirection()) {
-      case Direction::EQ:
-        number = x(0) == x(1);
-        break;
-      case Direction::NE:
-        number = x(0) != x(1);
-        break;
-      case Direction::GE:
-        number = x(0) >= x(1);
-        break;
-      case Direction::GT:
-        number = x(0) > x(1);
-        break;
-      case Direction::LE:
-        number = x(0) <= x(1);
-        break;
-      case Direction::LT:
-        number = x(0) < x(1);
-        break;
-      }
-    } else {
-      number = isa<stablehlo::NegOp>(op)   ? int64_t(0 - uint64_t(x(0)))
-               : isa<stablehlo::NotOp>(op) ? ~x(0)
-               : isa<stablehlo::AbsOp>(op) ? (x(0) < 0 ? 0 - x(0) : x(0))
-               : isa<stablehlo::SignOp>(op)
-                   ? int64_t(x(0) > 0) - int64_t(x(0) < 0)
-               : element.isInteger(1) ? int64_t(x(0) != 0)
-                                      : x(0);
-    }
-    result.values.push_back(wrapped(number, element));
+    for (auto [operand, input] : llvm::enumerate(inputs))
+      elements[operand] = input.values[input.values.size() == 1 ? 0 : i];
+    result.values.push_back(wrapped(function(elements), element));
   }
   return result;
 }

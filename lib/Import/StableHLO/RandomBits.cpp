@@ -49,6 +49,91 @@ int64_t pairedDim(ArrayRef<int64_t> shape) {
 }
 } // namespace
 
+namespace {
+/// The entries of the state of rng_bit_generator: the key, the counter and, in
+/// states of three words, the counter's upper half.
+struct RandomState {
+  Value key, counter, upper;
+};
+
+/// Random numbers of a shape, and how many counters they take.
+struct RandomWords {
+  Value bits;
+  int64_t counters;
+};
+} // namespace
+
+/// Numbers of up to 32 bits take the words of a counter in turns, along a dim
+/// of the shape.
+static RandomWords threeFryWords(Words &w, const RandomState &state,
+                                 bool isWide) {
+  LaneBuilder &b = w.b;
+  const int64_t elements = mlir::ShapedType::getNumElements(w.shape);
+  const int64_t paired = isWide || w.shape.empty() ? -1 : pairedDim(w.shape);
+  Value counter = b.broadcast(state.counter, w.shape);
+  Pair words = threeFry(w, w.split(w.add(counter, w.index(paired))),
+                        w.split(b.broadcast(state.key, w.shape)));
+  if (isWide)
+    return {w.join(words[0], words[1]), elements};
+  if (paired < 0)
+    return {words[0], elements};
+  Value position = b.iota(RankedTensorType::get(w.shape, w.word), paired);
+  Value odd = b.apply<dtensor::AndOp>({position, b.like(position, 1)});
+  Value bits =
+      b.select(b.compare(dtensor::ComparisonDirection::EQ, odd, b.like(odd, 0)),
+               words[0], words[1]);
+  const int64_t extent = w.shape[paired];
+  return {bits, elements / std::max<int64_t>(extent, 1) * ((extent + 1) / 2)};
+}
+
+/// A counter of 128 bits gives four words, which elements take in order. The
+/// upper half of the counter is the state's third word, else the key.
+static RandomWords philoxWords(Words &w, const RandomState &state,
+                               bool isWide) {
+  LaneBuilder &b = w.b;
+  auto spread = [&](Value scalar) { return b.broadcast(scalar, w.shape); };
+  const int64_t perCounter = isWide ? 2 : 4;
+  Value index = w.index(-1);
+  Value low = w.add(spread(state.counter), w.shiftRight(index, isWide ? 1 : 2));
+  Value carry = b.convert(
+      b.compare(dtensor::ComparisonDirection::LT, low, spread(state.counter)),
+      w.wide);
+  auto [x0, x1] = w.split(low);
+  auto [x2, x3] =
+      w.split(w.add(spread(state.upper ? state.upper : state.key), carry));
+  Quad words = philox(w, {x0, x1, x2, x3}, w.split(spread(state.key)));
+  Value place =
+      b.apply<dtensor::AndOp>({index, b.like(index, double(perCounter - 1))});
+  auto isAt = [&](unsigned i) {
+    return b.compare(dtensor::ComparisonDirection::EQ, place, b.like(place, i));
+  };
+  Value bits = isWide
+                   ? b.select(isAt(0), w.join(words[0], words[1]),
+                              w.join(words[2], words[3]))
+                   : b.select(isAt(0), words[0],
+                              b.select(isAt(1), words[1],
+                                       b.select(isAt(2), words[2], words[3])));
+  const int64_t elements = mlir::ShapedType::getNumElements(w.shape);
+  return {bits, (elements + perCounter - 1) / perCounter};
+}
+
+/// Returns the state behind so many counters.
+static Value nextState(LaneBuilder &b, const RandomState &state,
+                       int64_t counters) {
+  Value used =
+      b.splat(b.typeOf(state.counter), llvm::APInt(64, uint64_t(counters)));
+  Value next = b.apply<dtensor::AddOp>({state.counter, used});
+  SmallVector<Value> entries{b.reshape(state.key, {1}), b.reshape(next, {1})};
+  if (state.upper) {
+    Value carry = b.convert(
+        b.compare(dtensor::ComparisonDirection::LT, next, state.counter),
+        b.elementOf(next));
+    entries.push_back(
+        b.reshape(b.apply<dtensor::AddOp>({state.upper, carry}), {1}));
+  }
+  return b.concatenate(entries, 0);
+}
+
 static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
   LaneBuilder &b = im.b;
   Value state = im.get(op.getInitialState());
@@ -65,80 +150,21 @@ static Imported importRngBits(Importer &im, stablehlo::RngBitGeneratorOp op) {
     return im.error("rng_bit_generator makes integers, not ") << element;
   if (element.isInteger(1))
     return im.error("rng_bit_generator makes integers of 8 bits or more");
-  bool isWide = element.getIntOrFloatBitWidth() == 64;
   bool isThreeFry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
   if (isThreeFry && stateShape[0] != 2)
     return im.error("ThreeFry's state is a tensor<2xui64>");
 
-  Words w{b, SmallVector<int64_t>(type.getShape())};
   auto entry = [&](int64_t i) {
     return b.reshape(b.sliceDim(state, 0, i, i + 1), {});
   };
-  auto spread = [&](Value scalar) { return b.broadcast(scalar, w.shape); };
-  Value key = entry(0), counter = entry(1);
-  Pair keys = w.split(spread(key));
-  int64_t elements = type.getNumElements(), counters = 0;
-  Value bits;
-  if (isThreeFry) {
-    int64_t paired = isWide || w.shape.empty() ? -1 : pairedDim(w.shape);
-    counters = elements;
-    if (paired >= 0)
-      counters = elements / std::max<int64_t>(w.shape[paired], 1) *
-                 ((w.shape[paired] + 1) / 2);
-    Pair words =
-        threeFry(w, w.split(w.add(spread(counter), w.index(paired))), keys);
-    if (isWide) {
-      bits = w.join(words[0], words[1]);
-    } else if (paired < 0) {
-      bits = words[0];
-    } else {
-      Value position = b.iota(RankedTensorType::get(w.shape, w.word), paired);
-      Value odd = b.apply<dtensor::AndOp>({position, b.like(position, 1)});
-      bits = b.select(
-          b.compare(dtensor::ComparisonDirection::EQ, odd, b.like(odd, 0)),
-          words[0], words[1]);
-    }
-  } else {
-    // A counter of 128 bits gives four words, which elements take in order. The
-    // upper half of the counter is the state's third word, else the key.
-    unsigned perCounter = isWide ? 2 : 4;
-    counters = (elements + perCounter - 1) / perCounter;
-    Value upper = stateShape[0] == 3 ? entry(2) : key;
-    Value index = w.index(-1);
-    Value low = w.add(spread(counter), w.shiftRight(index, isWide ? 1 : 2));
-    Value carry = b.convert(
-        b.compare(dtensor::ComparisonDirection::LT, low, spread(counter)),
-        w.wide);
-    auto [x0, x1] = w.split(low);
-    auto [x2, x3] = w.split(w.add(spread(upper), carry));
-    Quad words = philox(w, {x0, x1, x2, x3}, keys);
-    Value place =
-        b.apply<dtensor::AndOp>({index, b.like(index, double(perCounter - 1))});
-    auto isAt = [&](unsigned i) {
-      return b.compare(dtensor::ComparisonDirection::EQ, place,
-                       b.like(place, i));
-    };
-    if (isWide)
-      bits = b.select(isAt(0), w.join(words[0], words[1]),
-                      w.join(words[2], words[3]));
-    else
-      bits = b.select(
-          isAt(0), words[0],
-          b.select(isAt(1), words[1], b.select(isAt(2), words[2], words[3])));
-  }
-
-  // The next state.
-  Value used = b.splat(b.typeOf(counter), llvm::APInt(64, uint64_t(counters)));
-  Value next = b.apply<dtensor::AddOp>({counter, used});
-  SmallVector<Value> entries{b.reshape(key, {1}), b.reshape(next, {1})};
-  if (stateShape[0] == 3) {
-    Value carry = b.convert(
-        b.compare(dtensor::ComparisonDirection::LT, next, counter), w.wide);
-    entries.push_back(
-        b.reshape(b.apply<dtensor::AddOp>({entry(2), carry}), {1}));
-  }
-  return SmallVector<Value>{b.concatenate(entries, 0),
-                            b.convert(bits, element)};
+  const RandomState entries{entry(0), entry(1),
+                            stateShape[0] == 3 ? entry(2) : Value()};
+  Words w{b, SmallVector<int64_t>(type.getShape())};
+  const bool isWide = element.getIntOrFloatBitWidth() == 64;
+  const RandomWords words = isThreeFry ? threeFryWords(w, entries, isWide)
+                                       : philoxWords(w, entries, isWide);
+  return SmallVector<Value>{nextState(b, entries, words.counters),
+                            b.convert(words.bits, element)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -284,74 +284,84 @@ private:
         })
         .Case([&](stablehlo::DynamicPadOp) { return replacePad(op); })
         .Case([&](stablehlo::RealDynamicSliceOp) { return replaceSlice(op); })
-        .Case([&](stablehlo::DynamicGatherOp gather) -> LogicalResult {
-          if (op->getNumOperands() != 3)
-            return op->emitError("takes a value, indices and slice sizes");
-          auto sizes = folded(op, 2);
-          if (failed(sizes))
-            return failure();
-          RankedTensorType type = tensorOf(op->getResult(0));
-          auto dims = dyn_cast_or_null<stablehlo::GatherDimensionNumbersAttr>(
-              gather.getDimensionNumbersAttr());
-          if (!dims)
-            return op->emitError("needs its dimension_numbers");
-          if (isDynamic(type)) {
-            auto shape = gatherShape(tensorOf(op->getOperand(1)), dims,
-                                     sizes->asArrayRef(), type.getRank());
-            if (!shape || !agrees(*shape, type))
-              return op->emitError("its slices do not fit ") << type;
-            type = type.clone(*shape);
-          }
-          SmallVector<NamedAttribute> attributes{
-              named("dimension_numbers", dims), named("slice_sizes", *sizes)};
-          if (auto sorted = dyn_cast_or_null<mlir::BoolAttr>(
-                  gather.getIndicesAreSortedAttr()))
-            attributes.push_back(named("indices_are_sorted", sorted));
-          return become<stablehlo::GatherOp>(
-              op, type, op->getOperands().take_front(2), attributes);
+        .Case([&](stablehlo::DynamicGatherOp gather) {
+          return replaceGather(gather);
         })
         .Case([&](stablehlo::DynamicConvOp conv) {
           return replaceConvolution(conv);
         })
-        .Case([&](stablehlo::GetDimensionSizeOp) -> LogicalResult {
-          auto size = numbers.of(op->getResult(0));
-          if (!size)
-            return op->emitError("asks for a dim that its operand, a ")
-                   << op->getOperand(0).getType() << ", does not have";
-          auto type =
-              RankedTensorType::get({}, IntegerType::get(op->getContext(), 32));
-          return become<stablehlo::ConstantOp>(
-              op, type, {},
-              named("value",
-                    DenseElementsAttr::get(type, int32_t(size->values[0]))));
+        .Case([&](stablehlo::GetDimensionSizeOp) {
+          return replaceDimensionSize(op);
         })
-        .Case([&](stablehlo::SetDimensionSizeOp set) -> LogicalResult {
-          auto size = fold(op, 1);
-          if (failed(size))
-            return failure();
-          RankedTensorType type = tensorOf(op->getOperand(0));
-          int64_t dim = int64_t(set.getDimension());
-          if (dim < 0 || dim >= type.getRank() || size->size() != 1 ||
-              size->front() < 0 || size->front() > type.getDimSize(dim))
-            return op->emitError("sets a dim of a ")
-                   << type << " to " << toString(*size);
-          Shape begin(type.getRank(), 0), end(type.getShape()),
-              step(type.getRank(), 1);
-          end[dim] = size->front();
-          if (!agrees(end, tensorOf(op->getResult(0))))
-            return op->emitError("gives the shape [")
-                   << toString(end) << "], but its type says "
-                   << op->getResult(0).getType();
-          auto list = [&](ArrayRef<int64_t> numbers) {
-            return DenseI64ArrayAttr::get(op->getContext(), numbers);
-          };
-          return become<stablehlo::SliceOp>(
-              op, RankedTensorType::get(end, type.getElementType()),
-              op->getOperand(0),
-              {named("start_indices", list(begin)),
-               named("limit_indices", list(end)),
-               named("strides", list(step))});
+        .Case([&](stablehlo::SetDimensionSizeOp set) {
+          return replaceSetSize(set);
         });
+  }
+
+  LogicalResult replaceGather(stablehlo::DynamicGatherOp op) {
+    if (op->getNumOperands() != 3)
+      return op->emitError("takes a value, indices and slice sizes");
+    auto sizes = folded(op, 2);
+    if (failed(sizes))
+      return failure();
+    RankedTensorType type = tensorOf(op->getResult(0));
+    auto dims = dyn_cast_or_null<stablehlo::GatherDimensionNumbersAttr>(
+        op.getDimensionNumbersAttr());
+    if (!dims)
+      return op->emitError("needs its dimension_numbers");
+    if (isDynamic(type)) {
+      auto shape = gatherShape(tensorOf(op->getOperand(1)), dims,
+                               sizes->asArrayRef(), type.getRank());
+      if (!shape || !agrees(*shape, type))
+        return op->emitError("its slices do not fit ") << type;
+      type = type.clone(*shape);
+    }
+    SmallVector<NamedAttribute> attributes{named("dimension_numbers", dims),
+                                           named("slice_sizes", *sizes)};
+    if (auto sorted =
+            dyn_cast_or_null<mlir::BoolAttr>(op.getIndicesAreSortedAttr()))
+      attributes.push_back(named("indices_are_sorted", sorted));
+    return become<stablehlo::GatherOp>(
+        op, type, op->getOperands().take_front(2), attributes);
+  }
+
+  LogicalResult replaceDimensionSize(Operation *op) {
+    auto size = numbers.of(op->getResult(0));
+    if (!size)
+      return op->emitError("asks for a dim that its operand, a ")
+             << op->getOperand(0).getType() << ", does not have";
+    auto type =
+        RankedTensorType::get({}, IntegerType::get(op->getContext(), 32));
+    return become<stablehlo::ConstantOp>(
+        op, type, {},
+        named("value", DenseElementsAttr::get(type, int32_t(size->values[0]))));
+  }
+
+  LogicalResult replaceSetSize(stablehlo::SetDimensionSizeOp op) {
+    auto size = fold(op, 1);
+    if (failed(size))
+      return failure();
+    RankedTensorType type = tensorOf(op->getOperand(0));
+    int64_t dim = int64_t(op.getDimension());
+    if (dim < 0 || dim >= type.getRank() || size->size() != 1 ||
+        size->front() < 0 || size->front() > type.getDimSize(dim))
+      return op->emitError("sets a dim of a ")
+             << type << " to " << toString(*size);
+    Shape begin(type.getRank(), 0), end(type.getShape()),
+        step(type.getRank(), 1);
+    end[dim] = size->front();
+    if (!agrees(end, tensorOf(op->getResult(0))))
+      return op->emitError("gives the shape [")
+             << toString(end) << "], but its type says "
+             << op->getResult(0).getType();
+    auto list = [&](ArrayRef<int64_t> numbers) {
+      return DenseI64ArrayAttr::get(op->getContext(), numbers);
+    };
+    return become<stablehlo::SliceOp>(
+        op, RankedTensorType::get(end, type.getElementType()),
+        op->getOperand(0),
+        {named("start_indices", list(begin)), named("limit_indices", list(end)),
+         named("strides", list(step))});
   }
 
   LogicalResult replaceConvolution(stablehlo::DynamicConvOp op) {
