@@ -3,6 +3,7 @@
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/floats --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=integers --output-dir=%t/integers --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=reductions --verify 2>&1 | FileCheck %s
+// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=ones --verify 2>&1 | FileCheck %s
 // CHECK-NOT: machine code
 // CHECK: make the program
 // CHECK-NOT: machine code
@@ -86,5 +87,16 @@ module {
     %any = stablehlo.reduce(%isLarge init: %no) applies stablehlo.or across dimensions = [0, 1] : (tensor<6x50xi1>, tensor<i1>) -> tensor<i1>
     %products = stablehlo.reduce(%none init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<0x4xf32>, tensor<f32>) -> tensor<4xf32>
     return %sums, %sum, %largest, %any, %products : tensor<3x5xf32>, tensor<bf16>, tensor<6xi32>, tensor<i1>, tensor<4xf32>
+  }
+  // Dims of one element lie between those that are far apart.
+  func.func @ones(%x: tensor<4x1x3xf32>, %y: tensor<3x1x7xf32>, %z: tensor<7x1x3xf32>) -> (tensor<3xf32>, tensor<3x1xf32>, tensor<1x7xf32>, tensor<3x1x7xf32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %columns = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x1x3xf32>, tensor<f32>) -> tensor<3xf32>
+    %rows = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<3x1x7xf32>, tensor<f32>) -> tensor<3x1xf32>
+    %first = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<3x1x7xf32>, tensor<f32>) -> tensor<1x7xf32>
+    %turned = stablehlo.transpose %z, dims = [2, 1, 0] : (tensor<7x1x3xf32>) -> tensor<3x1x7xf32>
+    %wide = stablehlo.broadcast_in_dim %columns, dims = [0] : (tensor<3xf32>) -> tensor<3x1x7xf32>
+    %sum = stablehlo.add %turned, %wide : tensor<3x1x7xf32>
+    return %columns, %rows, %first, %sum : tensor<3xf32>, tensor<3x1xf32>, tensor<1x7xf32>, tensor<3x1x7xf32>
   }
 }

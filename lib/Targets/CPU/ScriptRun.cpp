@@ -86,12 +86,17 @@ struct BlockRange {
   }
 
 private:
-  /// Returns whether each loop's stride is the way that the next one goes.
+  /// Returns whether each loop's stride is the way that the loops inside go.
+  /// Loops of one turn go nowhere.
   bool isOneRun(ArrayRef<int64_t> strides) const {
-    for (size_t loop = 0; loop + 1 < extents.size(); ++loop)
-      if (extents[loop] != 1 &&
-          strides[loop] != strides[loop + 1] * extents[loop + 1])
+    if (extents.empty())
+      return true;
+    int64_t way = strides.back() * extents.back();
+    for (size_t loop = extents.size() - 1; loop-- > 0;) {
+      if (extents[loop] != 1 && strides[loop] != way)
         return false;
+      way *= extents[loop];
+    }
     return true;
   }
   /// Runs of the innermost loop.
