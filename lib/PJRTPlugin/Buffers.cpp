@@ -71,10 +71,28 @@ struct UserElements {
   std::span<const int64_t> strides; ///< in bytes; empty: row-major
 };
 
+/// Gives each byte of a truth value or a narrow integer the one form that
+/// kernels know: users' memory may have anything in unused bits.
+void normalize(std::span<char> bytes, const ElementType &element) {
+  if (element.storage == DType::I1)
+    for (char &byte : bytes)
+      byte = char(byte != 0);
+  const unsigned unused = element.unusedBits;
+  if (unused == 0)
+    return;
+  for (char &byte : bytes) {
+    const auto high = uint8_t(uint8_t(byte) << unused);
+    byte = element.storage == DType::I8 ? char(int8_t(high) >> unused)
+                                        : char(high >> unused);
+  }
+}
+
 /// A copy of the user's elements, which lie in `order`. Results may share the
 /// memory of arguments, so memory that must never be written is of no use here.
-std::shared_ptr<const char> copyOf(const UserElements &elements, int64_t width,
+std::shared_ptr<const char> copyOf(const UserElements &elements,
+                                   const ElementType &element,
                                    const DimOrder &order) {
+  const int64_t width = element.width();
   const auto [data, typeNumber, extents, strides] = elements;
   if (!strides.empty() && strides.size() != extents.size())
     Error(fmt::format("the elements of a buffer of {} dims have {} strides",
@@ -94,6 +112,7 @@ std::shared_ptr<const char> copyOf(const UserElements &elements, int64_t width,
                                      : Shape(strides.begin(), strides.end()));
   const std::vector<int64_t> inMemory = order.inMemory(extents);
   copyStrided(copy.get(), data, inMemory, sourceStrides, width);
+  normalize({copy.get(), size_t(bytes)}, element);
   return copy;
 }
 
@@ -127,7 +146,7 @@ bufferWithCopy(const ClientObject &client, MemoryObject &memory,
   if (!element.isToken) {
     auto array = arrayInPlace(
         client.client, onOneDevice(element.storage, order.inMemory(shape)),
-        copyOf(elements, element.width(), order));
+        copyOf(elements, element, order));
     if (!array)
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));

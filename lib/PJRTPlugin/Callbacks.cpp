@@ -24,7 +24,7 @@ struct Sets {
   std::mutex mutex;
   std::map<int64_t, std::vector<void *>> functions;
   /// By set and callback.
-  std::map<std::pair<int64_t, int64_t>, CallbackTypes> types;
+  std::map<std::pair<int64_t, int64_t>, CallbackForm> forms;
   std::set<int64_t> free;
   int64_t next = 0;
 };
@@ -39,7 +39,8 @@ struct CallValues {
   std::vector<Shape> strides;
 
   CallValues(std::span<const CustomOperand> operands,
-             std::span<const int32_t> types) {
+             std::span<const int32_t> types,
+             std::span<const int64_t> aliases = {}) {
     strides.reserve(operands.size());
     for (const CustomOperand &operand : operands) {
       Shape &bytes = strides.emplace_back(operand.strides);
@@ -49,22 +50,22 @@ struct CallValues {
       values.push_back(
           {operand.data,
            i < types.size() ? types[i] : pjrt::elementTypeCode(operand.type),
-           int64_t(operand.shape.size()), operand.shape.data(), bytes.data()});
+           int64_t(operand.shape.size()), operand.shape.data(), bytes.data(),
+           i < aliases.size() ? aliases[i] : -1});
     }
   }
 };
 
-Status callPython(int64_t set, int64_t number, bool isOrdered,
-                  const CustomCall &call) {
+Status callPython(int64_t set, int64_t number, const CustomCall &call) {
   const CallbackCaller caller = pythonCaller;
   void *function = nullptr;
-  CallbackTypes types;
+  CallbackForm form;
   {
     std::lock_guard lock(sets().mutex);
     const std::vector<void *> &functions = sets().functions[set];
     if (number < int64_t(functions.size()))
       function = functions[size_t(number)];
-    types = sets().types[{set, number}];
+    form = sets().forms[{set, number}];
   }
   if (!caller || !function)
     return Error(fmt::format("the program's callback {} is a function of "
@@ -73,10 +74,10 @@ Status callPython(int64_t set, int64_t number, bool isOrdered,
                              "package jax_plugins.meshloom",
                              number),
                  ErrorCode::FAILED_PRECONDITION);
-  const CallValues operands(call.inputs, types.operands),
-      results(call.results, types.results);
+  const CallValues operands(call.inputs, form.operands),
+      results(call.results, form.results, form.aliases);
   if (const char *failure =
-          caller(function, isOrdered, int64_t(operands.values.size()),
+          caller(function, form.kind, int64_t(operands.values.size()),
                  operands.values.data(), int64_t(results.values.size()),
                  results.values.data()))
     return Error(failure, ErrorCode::INTERNAL);
@@ -101,29 +102,28 @@ Result<std::shared_ptr<CallbackSet>> CallbackSet::create() {
 CallbackSet::~CallbackSet() {
   std::lock_guard lock(sets().mutex);
   sets().functions.erase(number);
-  std::erase_if(sets().types,
+  std::erase_if(sets().forms,
                 [&](const auto &entry) { return entry.first.first == number; });
   sets().free.insert(number);
 }
 
 Result<int64_t> CallbackSet::index(const std::string &target, int64_t function,
-                                   bool isOrdered, CallbackTypes types) {
+                                   CallbackForm form) {
   if (function < 0 || function >= functionsOfSet)
     return Error(fmt::format("custom call '{}' is callback {}; a program may "
                              "have {}",
                              target, function, functionsOfSet));
-  const int64_t index =
-      (number * functionsOfSet + function) * 2 + int64_t(isOrdered);
+  const int64_t index = number * functionsOfSet + function;
   {
     std::lock_guard lock(sets().mutex);
-    sets().types[{number, function}] = std::move(types);
+    sets().forms[{number, function}] = std::move(form);
   }
   const std::string name = fmt::format("{}:{}", target, index);
   if (find_custom_call(name))
     return index;
   CustomTarget custom;
-  custom.run = [set = number, function, isOrdered](const CustomCall &call) {
-    return callPython(set, function, isOrdered, call);
+  custom.run = [set = number, function](const CustomCall &call) {
+    return callPython(set, function, call);
   };
   if (Status registered = register_custom_call(name, std::move(custom));
       !registered)

@@ -22,12 +22,18 @@ struct CallbackValue {
   int64_t rank;
   const int64_t *extents;
   const int64_t *strides; ///< bytes from one index to the next
+  /// For a result: the operand whose memory it takes; else -1.
+  int64_t aliasedOperand;
 };
-/// Calls `function`, a callable of Python's. An ordered one takes a token
-/// before its operands, and returns one before its results. Returns null, or
-/// the text of the exception that it ended with, which is valid until the next
-/// call in the same thread.
-using CallbackCaller = const char *(*)(void *function, bool isOrdered,
+/// How a function takes its operands and gives its results: as arrays that it
+/// returns; the same with a token before the operands and one before the
+/// results; or as an execution context and the buffers of both, where it writes
+/// its results (jax.experimental.buffer_callback).
+enum class CallbackKind : int32_t { Arrays, OrderedArrays, Buffers };
+/// Calls `function`, a callable of Python's. Returns null, or the text of the
+/// exception that it ended with, which is valid until the next call in the same
+/// thread.
+using CallbackCaller = const char *(*)(void *function, CallbackKind kind,
                                        int64_t operandCount,
                                        const CallbackValue *operands,
                                        int64_t resultCount,
@@ -35,16 +41,23 @@ using CallbackCaller = const char *(*)(void *function, bool isOrdered,
 /// The Python package's function, for all clients of the process.
 void setCallbackCaller(CallbackCaller caller);
 
-/// The C API's numbers of the element types of a callback, without tokens.
-/// Narrow numbers are bytes in the runtime, and Python has types for them.
-struct CallbackTypes {
+/// One call of a callback. Types are the C API's numbers of the element types,
+/// without tokens: narrow numbers are bytes in the runtime, and Python has
+/// types for them.
+struct CallbackForm {
+  CallbackKind kind = CallbackKind::Arrays;
   std::vector<int32_t> operands, results;
+  /// The operand whose memory each result takes, or -1.
+  std::vector<int64_t> aliases;
 };
 
 /// Returns whether calls of `target` are calls of Python functions, which JAX
 /// has numbered.
 inline bool isPythonCallback(std::string_view target) {
   return target.ends_with("python_cpu_callback");
+}
+inline bool takesBuffers(std::string_view target) {
+  return target == "xla_buffer_python_cpu_callback";
 }
 
 /// The functions of one program. Its custom calls name the set's number and a
@@ -58,7 +71,7 @@ public:
   /// The number that a custom call to `target` has for the `function`-th
   /// callback of the program; a custom function is registered for it.
   Result<int64_t> index(const std::string &target, int64_t function,
-                        bool isOrdered, CallbackTypes types);
+                        CallbackForm form);
   /// The callables of the execution that begins.
   void setFunctions(std::vector<void *> functions);
 

@@ -13,16 +13,24 @@ struct StoredAsByte {
   int32_t code;
   std::string_view name;
   DType storage = DType::UI8;
+  unsigned unusedBits = 0;
 };
-constexpr StoredAsByte storedAsBytes[] = {
-    {16, "f8E5M2"},     {17, "f8E4M3FN"},      {18, "f8E4M3B11FNUZ"},
-    {19, "f8E5M2FNUZ"}, {20, "f8E4M3FNUZ"},    {21, "i4", DType::I8},
-    {22, "ui4"},        {24, "i2", DType::I8}, {25, "ui2"},
-    {26, "f8E4M3"},     {27, "f8E3M4"}};
+constexpr StoredAsByte storedAsBytes[] = {{16, "f8E5M2"},
+                                          {17, "f8E4M3FN"},
+                                          {18, "f8E4M3B11FNUZ"},
+                                          {19, "f8E5M2FNUZ"},
+                                          {20, "f8E4M3FNUZ"},
+                                          {21, "i4", DType::I8, 4},
+                                          {22, "ui4", DType::UI8, 4},
+                                          {24, "i2", DType::I8, 6},
+                                          {25, "ui2", DType::UI8, 6},
+                                          {26, "f8E4M3"},
+                                          {27, "f8E3M4"}};
 constexpr int32_t tokenCode = 23;
 
 ElementType ofBytes(const StoredAsByte &type) {
-  return {type.code, type.storage, std::string(type.name)};
+  return {type.code, type.storage, std::string(type.name), false,
+          type.unusedBits};
 }
 ElementType ofStorage(DType type) {
   return {pjrt::elementTypeCode(type), type, std::string(name(type))};

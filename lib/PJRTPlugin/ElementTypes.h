@@ -18,6 +18,7 @@ struct ElementType {
   DType storage = DType::UI8; ///< what arrays of Meshloom have
   std::string name = {};      ///< as MLIR writes it
   bool isToken = false;       ///< it has no elements
+  unsigned unusedBits = 0;    ///< the high ones of an integer's byte
   int64_t width() const { return isToken ? 0 : int64_t(byteWidth(storage)); }
 };
 

@@ -39,7 +39,7 @@ Status initialize(const Arguments &) {
 
 /// The version of StableHLO in which callers send programs. One version for all
 /// callers: newer ones write it for years to come.
-const std::vector<int64_t> stablehloVersion = {1, 13, 3};
+const std::vector<int64_t> stablehloVersion = {1, 17, 0};
 
 Status attributes(const Arguments &args) {
   using Args = capi::Plugin_Attributes_Args;

@@ -315,17 +315,7 @@ Result<std::shared_ptr<BoundHandler>> bind(stablehlo::CustomCallOp call,
   if (!results)
     return results.error();
   bound->results = std::move(*results);
-  bound->aliases.assign(bound->results.size(), -1);
-  for (Attribute attribute : call.getOutputOperandAliasesAttr()
-                                 ? call.getOutputOperandAliasesAttr()
-                                 : mlir::ArrayAttr::get(call.getContext(), {}))
-    if (auto alias = dyn_cast<stablehlo::OutputOperandAliasAttr>(attribute)) {
-      const auto place = alias.getOutputTupleIndices();
-      const size_t result = place.empty() ? 0 : size_t(place.front());
-      if (result < bound->aliases.size() && alias.getOperandIndex() >= 0 &&
-          size_t(alias.getOperandIndex()) < bound->operands.size())
-        bound->aliases[result] = alias.getOperandIndex();
-    }
+  bound->aliases = aliasedOperands(call);
   return bound;
 }
 
@@ -360,6 +350,21 @@ Result<std::string> registeredName(stablehlo::CustomCallOp call,
 
 void plugin::setHandlerFinder(HandlerFinder finder) {
   handlerFinder = finder;
+}
+
+std::vector<int64_t> plugin::aliasedOperands(stablehlo::CustomCallOp call) {
+  std::vector<int64_t> operands(call->getNumResults(), -1);
+  mlir::ArrayAttr aliases = call.getOutputOperandAliasesAttr();
+  for (Attribute attribute :
+       aliases ? aliases.getValue() : ArrayRef<Attribute>())
+    if (auto alias = dyn_cast<stablehlo::OutputOperandAliasAttr>(attribute)) {
+      const auto place = alias.getOutputTupleIndices();
+      const size_t result = place.empty() ? 0 : size_t(place.front());
+      if (result < operands.size() && alias.getOperandIndex() >= 0 &&
+          size_t(alias.getOperandIndex()) < call->getNumOperands())
+        operands[result] = alias.getOperandIndex();
+    }
+  return operands;
 }
 
 Status plugin::bindHandlers(ModuleOp module) {

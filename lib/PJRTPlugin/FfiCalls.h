@@ -3,7 +3,10 @@
 #pragma once
 
 #include "meshloom/Core/Result.h"
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Support/LLVM.h"
+
+#include <vector>
 
 namespace meshloom::plugin {
 
@@ -16,5 +19,8 @@ void setHandlerFinder(HandlerFinder finder);
 /// for each handler, list of attributes, and types. Calls that the importer
 /// knows by itself stay.
 Status bindHandlers(ModuleOp module);
+
+/// Returns the operand whose memory each result of the call takes, or -1.
+std::vector<int64_t> aliasedOperands(stablehlo::CustomCallOp call);
 
 } // namespace meshloom::plugin

@@ -173,17 +173,25 @@ Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
       return mlir::WalkResult::advance();
     if (!callbacks)
       callbacks = *CallbackSet::create();
-    const bool isOrdered = llvm::any_of(call.getOperandTypes(),
-                                        llvm::IsaPred<stablehlo::TokenType>);
+    CallbackForm form;
+    if (takesBuffers(target)) {
+      form.kind = CallbackKind::Buffers;
+      form.aliases = aliasedOperands(call);
+    } else if (llvm::any_of(call.getOperandTypes(),
+                            llvm::IsaPred<stablehlo::TokenType>)) {
+      form.kind = CallbackKind::OrderedArrays;
+    }
     auto operands = elementCodesOf(call.getOperandTypes(), "callback operand");
     auto results = elementCodesOf(call->getResultTypes(), "callback result");
     if (!operands || !results) {
       failure = operands ? results.error() : operands.error();
       return mlir::WalkResult::interrupt();
     }
-    auto index = callbacks->index(
-        target.str(), int64_t(number.getValue().getZExtValue()), isOrdered,
-        {std::move(*operands), std::move(*results)});
+    form.operands = std::move(*operands);
+    form.results = std::move(*results);
+    auto index = callbacks->index(target.str(),
+                                  int64_t(number.getValue().getZExtValue()),
+                                  std::move(form));
     if (!index) {
       failure = index.error();
       return mlir::WalkResult::interrupt();

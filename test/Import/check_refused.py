@@ -130,7 +130,6 @@ PROGRAMS = {
                   "(tensor<4xf32>, !stablehlo.token) -> !stablehlo.token"), "send"),
         (token_op(f'  %0:2 = "stablehlo.recv"(%t) <{{{HANDLE.format(3)}, is_host_transfer = true}}> : '
                   "(!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)"), "recv")],
-    "`!stablehlo.future`": [(returned("!stablehlo.future<tensor<4xf32>>"), "future")],
     "groups of different sizes": [
         (manual(f'    %g = "stablehlo.all_gather"(%b) <{{all_gather_dim = 0 : i64, {HANDLE.format(1)}, '
                 f"replica_groups = {UNEVEN}, use_global_device_ids}}> : (tensor<2xf32>) -> tensor<6xf32>\n"

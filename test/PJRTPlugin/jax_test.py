@@ -66,6 +66,14 @@ class OneDevice(unittest.TestCase):
                 x = np.arange(4).astype(jnp.dtype(name))
                 np.testing.assert_array_equal(np.asarray(jnp.asarray(x)).astype(int), range(4))
 
+    def test_unused_bits_of_the_users_bytes_are_nothing(self):
+        x = np.frombuffer(b"\x60\x00\xff", np.uint8).view(np.bool_)
+        np.testing.assert_array_equal(np.asarray(jnp.asarray(x)).view(np.uint8), [1, 0, 1])
+        # 0x2f is -1, or 15, with something in its high bits.
+        x = np.frombuffer(b"\x2f\x75", np.uint8).view(jnp.int4)
+        np.testing.assert_array_equal(jnp.asarray(x).astype(jnp.int32), [-1, 5])
+        np.testing.assert_array_equal(jnp.asarray(x.view(jnp.uint4)).astype(jnp.int32), [15, 5])
+
     def test_strided_and_empty_arrays(self):
         x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
         for view in [x.T, x[:, ::2], x[..., ::-1], x[:0]]:
@@ -303,6 +311,30 @@ class Programs(unittest.TestCase):
                 np.testing.assert_array_equal(f(x), [0, 2, 4])
         f = jax.jit(lambda a: jax.pure_callback(double, shape, a))
         np.testing.assert_array_equal(f(x), [0, 2, 4])
+
+    def test_callbacks_that_write_into_buffers(self):
+        from jax.experimental.buffer_callback import buffer_callback
+
+        def add(context, out, a, b):
+            self.assertEqual(context.stage.name, "EXECUTE")
+            self.assertEqual((a.shape, a.writeable, out.writeable), ((2, 3), False, True))
+            np.asarray(out)[...] = np.asarray(a) + np.from_dlpack(b)
+
+        def double(context, out, a):
+            self.assertEqual(np.asarray(out).ctypes.data, np.asarray(a).ctypes.data)
+            np.asarray(out)[...] *= 2
+
+        x = jnp.arange(6, dtype=jnp.float32).reshape(2, 3)
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        doubled = buffer_callback(double, shape, input_output_aliases={0: 0})
+        f = jax.jit(lambda a: doubled(buffer_callback(add, shape)(a, a + 1)))
+        np.testing.assert_array_equal(f(x), 4 * np.asarray(x) + 2)
+
+    def test_a_callback_computes_outside_of_the_mesh_of_its_caller(self):
+        one = jax.ShapeDtypeStruct((), jnp.float32)
+        with jax.set_mesh(mesh_of(2)):
+            f = jax.jit(lambda a: jax.pure_callback(lambda v: v + 1, one, a))
+            self.assertEqual(f(jnp.float32(2)), 3)
 
     def test_a_partitioned_callback_is_called_for_each_shard(self):
         mesh = mesh_of(2, 4)

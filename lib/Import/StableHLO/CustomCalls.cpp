@@ -263,7 +263,7 @@ static Imported importShardToFull(Importer &im, Call op) {
 }
 
 static Imported importNothing(Importer &im, Call op) {
-  return im.leaves(op.getInputs());
+  return im.leaves(op.getInputs().take_front(op->getNumResults()));
 }
 
 /// Tells how a value is laid out. The call gives nothing, or its operand.
@@ -485,6 +485,7 @@ static CustomCallHandler handlerOf(StringRef target) {
       {"SPMDFullToShardShape", importFullToShard},
       {"SPMDShardToFullShape", importShardToFull},
       {"annotate_device_placement", importNothing},
+      {"control_dep", importNothing}, // the order is this compiler's decision
       {"LayoutConstraint", importNothing},
       {"MoveToDevice", importNothing},
       {"MoveToHost", importNothing},

@@ -39,7 +39,9 @@ static mlir::ElementsAttr indirectValue(Operation *op) {
 }
 
 bool importer::needsPreparing(ModuleOp module) {
-  auto needs = [](Type type) { return holdsToken(type) || isDynamic(type); };
+  auto needs = [](Type type) {
+    return holdsToken(type) || isFuture(type) || isDynamic(type);
+  };
   auto result = module.walk([&](Operation *op) {
     auto func = dyn_cast<FuncOp>(op);
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
@@ -215,6 +217,8 @@ LogicalResult importer::prepare(ModuleOp module) {
   forgetPropagation(module);
   raiseComposites(module);
   if (failed(readFrontendShardings(module)))
+    return failure();
+  if (failed(awaitFutures(module)))
     return failure();
   if (failed(dropTokens(module)))
     return failure();

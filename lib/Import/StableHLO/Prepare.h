@@ -19,10 +19,10 @@ bool needsPreparing(ModuleOp module);
 
 /// Rewrites `module` in place: composites of chlo's ops are those ops,
 /// annotations are attributes, constants are dense, shapes that are dynamic
-/// only in form are static, no value is a token, custom calls give no tuples,
-/// scans are loops, old calls of LAPACK are today's, quantized values are
-/// integers, and narrow numbers (f8, int4) are bytes that arithmetic unpacks.
-/// Fails with a diagnostic.
+/// only in form are static, no value is a future or a token, custom calls give
+/// no tuples, scans are loops, old calls of LAPACK are today's, quantized
+/// values are integers, and narrow numbers (f8, int4) are bytes that arithmetic
+/// unpacks. Fails with a diagnostic.
 LogicalResult prepare(ModuleOp module);
 
 /// Returns whether annotations of Shardy stand in `mhlo.frontend_attributes`.
@@ -33,6 +33,8 @@ bool holdsFrontendShardings(ModuleOp module);
 bool isOpOfChlo(Operation *op);
 void raiseComposites(ModuleOp module);
 LogicalResult readFrontendShardings(ModuleOp module);
+bool isFuture(Type type);
+LogicalResult awaitFutures(ModuleOp module);
 /// Returns whether `type` is a token or a tuple with one in it.
 bool holdsToken(Type type);
 LogicalResult dropTokens(ModuleOp module);

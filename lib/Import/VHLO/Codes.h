@@ -37,6 +37,7 @@ enum class VhloTypeCode : uint8_t {
   RankedTensor = 20,
   RankedTensorWithEncoding = 21,
   Tuple = 23,
+  Future = 42,
 };
 
 /// The numbers by which MLIR's bytecode names attributes of builtin.

@@ -205,6 +205,16 @@ LogicalResult readVhlo(EntryReader &reader, Type &type) {
     type = mlir::TupleType::get(context, elements);
     return success();
   }
+  case VhloTypeCode::Future: {
+    SmallVector<Type> results;
+    if (failed(reader.readTypes(results)))
+      return failure();
+    if (results.size() != 1)
+      return reader.fail("a future is of " + llvm::Twine(results.size()) +
+                         " values, and must be of one");
+    type = stablehlo::FutureType::get(context, results.front());
+    return success();
+  }
   }
   for (const SimpleType &simple : simpleTypes(context))
     if (simple.code == code) {

@@ -9,37 +9,42 @@ import sys
 import threading
 import traceback
 
+import jax
 import ml_dtypes
 import numpy as np
+from jax._src import config, mesh
 
 # By the number of the element type in PJRT's C interface.
-_TYPES = {
-    1: np.bool_,
-    2: np.int8,
-    3: np.int16,
-    4: np.int32,
-    5: np.int64,
-    6: np.uint8,
-    7: np.uint16,
-    8: np.uint32,
-    9: np.uint64,
-    10: np.float16,
-    11: np.float32,
-    12: np.float64,
-    13: ml_dtypes.bfloat16,
-    14: np.complex64,
-    15: np.complex128,
-    16: ml_dtypes.float8_e5m2,
-    17: ml_dtypes.float8_e4m3fn,
-    18: ml_dtypes.float8_e4m3b11fnuz,
-    19: ml_dtypes.float8_e5m2fnuz,
-    20: ml_dtypes.float8_e4m3fnuz,
-    21: ml_dtypes.int4,
-    22: ml_dtypes.uint4,
-    24: ml_dtypes.int2,
-    25: ml_dtypes.uint2,
-    26: ml_dtypes.float8_e4m3,
-    27: ml_dtypes.float8_e3m4,
+_DTYPES = {
+    number: np.dtype(kind)
+    for number, kind in {
+        1: np.bool_,
+        2: np.int8,
+        3: np.int16,
+        4: np.int32,
+        5: np.int64,
+        6: np.uint8,
+        7: np.uint16,
+        8: np.uint32,
+        9: np.uint64,
+        10: np.float16,
+        11: np.float32,
+        12: np.float64,
+        13: ml_dtypes.bfloat16,
+        14: np.complex64,
+        15: np.complex128,
+        16: ml_dtypes.float8_e5m2,
+        17: ml_dtypes.float8_e4m3fn,
+        18: ml_dtypes.float8_e4m3b11fnuz,
+        19: ml_dtypes.float8_e5m2fnuz,
+        20: ml_dtypes.float8_e4m3fnuz,
+        21: ml_dtypes.int4,
+        22: ml_dtypes.uint4,
+        24: ml_dtypes.int2,
+        25: ml_dtypes.uint2,
+        26: ml_dtypes.float8_e4m3,
+        27: ml_dtypes.float8_e3m4,
+    }.items()
 }
 
 
@@ -52,16 +57,18 @@ class _Value(ctypes.Structure):
         ("rank", ctypes.c_int64),
         ("extents", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("aliased_operand", ctypes.c_int64),
     ]
 
     def view(self) -> np.ndarray:
         """Returns an array in the memory of the value."""
-        dtype = np.dtype(_TYPES[self.type])
-        shape = tuple(self.extents[i] for i in range(self.rank))
-        strides = tuple(self.strides[i] for i in range(self.rank))
+        dtype = _DTYPES[self.type]
+        shape, strides = self.extents[: self.rank], self.strides[: self.rank]
         if 0 in shape:
             return np.empty(shape, dtype)
-        span = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, strides))
+        span = dtype.itemsize
+        for extent, stride in zip(shape, strides):
+            span += (extent - 1) * stride
         memory = (ctypes.c_char * span).from_address(self.data)
         return np.ndarray(shape, dtype, memory, strides=strides)
 
@@ -69,7 +76,7 @@ class _Value(ctypes.Structure):
 _Caller = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
     ctypes.c_void_p,
-    ctypes.c_bool,
+    ctypes.c_int32,
     ctypes.c_int64,
     ctypes.POINTER(_Value),
     ctypes.c_int64,
@@ -80,17 +87,92 @@ _Caller = ctypes.CFUNCTYPE(
 _failures = threading.local()
 
 
-def _call(function, is_ordered, operand_count, operands, result_count, results):
+# CallbackKind of lib/PJRTPlugin/Callbacks.h.
+_ORDERED_ARRAYS = 1
+_BUFFERS = 2
+
+
+class _Buffer:
+    """What a function of jax.experimental.buffer_callback gets for an operand or a result."""
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+        self.shape = array.shape
+        self.ndim = array.ndim
+        self.dtype = array.dtype
+        self.writeable = array.flags.writeable
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._array, dtype, copy=copy)
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+class _ExecutionContext:
+    """What such a function gets before them."""
+
+    @property
+    def stage(self):
+        from jax.experimental import buffer_callback
+
+        return buffer_callback.ExecutionStage.EXECUTE
+
+    @property
+    def stream(self):
+        raise jax.errors.JaxRuntimeError(
+            "XLA FFI GPU context is not available: Meshloom's devices have no streams"
+        )
+
+
+class _OutsideOfMeshes:
+    """A function of the user runs as in a thread of its own: no mesh of the caller is set."""
+
+    def __enter__(self):
+        self.mesh = config.device_context.swap_local(mesh.empty_concrete_mesh)
+        self.abstract_mesh = config.abstract_mesh_context_manager.swap_local(
+            mesh.empty_abstract_mesh)
+
+    def __exit__(self, *exception):
+        config.abstract_mesh_context_manager.set_local(self.abstract_mesh)
+        config.device_context.set_local(self.mesh)
+
+
+def _call_with_buffers(function, operands, results):
+    views = [operand.view() for operand in operands]
+    outputs = [result.view() for result in results]
+    for result, output in zip(results, outputs):
+        if result.aliased_operand >= 0:
+            output[...] = views[result.aliased_operand]
+            views[result.aliased_operand] = output.view()
+    for view in views:
+        view.flags.writeable = False
+    function(_ExecutionContext(), *map(_Buffer, views), *map(_Buffer, outputs))
+
+
+def _call_with_arrays(function, is_ordered, operands, results):
+    # Copies: a function may keep what it is called with.
+    arguments = [operand.view().copy() for operand in operands]
+    for argument in arguments:
+        argument.flags.writeable = False
+    # Functions of ordered callbacks take a token, and return it.
+    values = function(None, *arguments)[1:] if is_ordered else function(*arguments)
+    for result, value in zip(results, values or ()):
+        result.view()[...] = np.asarray(value)
+
+
+def _call(function, kind, operand_count, operands, result_count, results):
     try:
-        # Copies: a function may keep what it is called with.
-        arguments = [operands[i].view().copy() for i in range(operand_count)]
-        for argument in arguments:
-            argument.flags.writeable = False
         callable_ = ctypes.cast(function, ctypes.py_object).value
-        # Functions of ordered callbacks take a token, and return it.
-        values = callable_(None, *arguments)[1:] if is_ordered else callable_(*arguments)
-        for i, value in zip(range(result_count), values or ()):
-            results[i].view()[...] = np.asarray(value)
+        with _OutsideOfMeshes():
+            if kind == _BUFFERS:
+                _call_with_buffers(callable_, operands[:operand_count], results[:result_count])
+            else:
+                _call_with_arrays(callable_, kind == _ORDERED_ARRAYS, operands[:operand_count],
+                                  results[:result_count])
         return None
     except BaseException:
         text = "error calling callback: " + traceback.format_exc()

@@ -403,3 +403,23 @@ func.func @packed_resource() -> tensor<4xi4> {
 }
 
 {-# dialect_resources: { builtin: { c: "0x0400000000010203" } } #-}
+
+// -----
+
+func.func @future_of_a_different_type(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'stablehlo.async_start' op has a region that does not return one value of the type of its future}}
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%y: tensor<4xf32>):
+    stablehlo.return %y : tensor<4xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<2xf32>>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @result_of_a_different_type(%f: !stablehlo.future<tensor<2xf32>>) -> tensor<4xf32> {
+  // expected-error @+1 {{'stablehlo.async_done' op has a result that is not of the type of its future}}
+  %0 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2xf32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

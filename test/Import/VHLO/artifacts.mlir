@@ -14,6 +14,7 @@
 // RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=kinds | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=KINDS
 // RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=integers | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=INTEGERS
 // RUN: mesh-run %S/Inputs/manual-column-1.13.3.mlirbc --verify
+// RUN: mesh-run %S/Inputs/futures-1.17.0.mlirbc --function=argument | FileCheck %S/../StableHLO/run-futures.mlir --check-prefix=ARGUMENT
 //
 // What JAX's exported.serialize() returns has an artifact inside.
 // RUN: mesh-opt %S/Inputs/exported.bin | FileCheck %s --check-prefix=EXPORTED

@@ -26,6 +26,7 @@ PROGRAMS = [
     (TEXTS / "Releases/jax-0.10.2-step.mlir", "step", ["0.9.0", "1.0.0", "1.5.0", "1.8.5", "1.13.3", "1.17.0"]),
     (TEXTS / "run-manual-column.mlir", "manual-column", ["1.13.3"]),
     (TEXTS / "run-narrow-types.mlir", "narrow-types", ["1.13.3"]),
+    (TEXTS / "run-futures.mlir", "futures", ["1.17.0"]),
 ]
 
 

@@ -267,6 +267,13 @@ def StableHLO_TokenType : TypeDef<StableHLO_Dialect, "Token"> {
   let summary = "Orders ops that have side effects";
 }
 
+def StableHLO_FutureType : TypeDef<StableHLO_Dialect, "Future"> {
+  let mnemonic = "future";
+  let summary = "The result of an op that async_start has begun";
+  let parameters = (ins "::mlir::Type":$result);
+  let assemblyFormat = "`<` $result `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // chlo
 //===----------------------------------------------------------------------===//

@@ -559,6 +559,20 @@ def StableHLO_PartitionIdOp : StableHLO_DeviceIdOp<"partition_id">;
 def StableHLO_ReplicaIdOp : StableHLO_DeviceIdOp<"replica_id">;
 
 //===----------------------------------------------------------------------===//
+// Collectives that begin before others need their results
+//===----------------------------------------------------------------------===//
+
+def StableHLO_AsyncStartOp : StableHLO_Op<"async_start"> {
+  let arguments = (ins Variadic<StableHLO_Value>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs StableHLO_FutureType:$future);
+}
+def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
+  let arguments = (ins StableHLO_FutureType:$future);
+  let results = (outs StableHLO_Value:$result);
+}
+
+//===----------------------------------------------------------------------===//
 // What the import names in an error: tokens, transfers, dynamic shapes
 //===----------------------------------------------------------------------===//
 
