@@ -2,10 +2,14 @@
 // Choices are made by the prices of the layout search, and checked by the plan
 // of the program that comes of them. The search counts memory less exactly, so
 // its bound is moved by the difference until the program keeps to the memory.
+// Searches for layouts take most of the time. One finds the fastest program.
+// Short searches for microbatches begin with the layouts that it found, and
+// whole ones follow where they promise a better program.
 #include "meshloom/Compiler/MemoryBudget.h"
 
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Layout/ArgumentSearch.h"
 #include "meshloom/Layout/Recompute.h"
 #include "meshloom/Predict/Predict.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -26,13 +30,60 @@ namespace {
 /// A program that has been laid out, and its predicted costs.
 struct LaidOutProgram {
   OwningOpRef<ModuleOp> module;
+  ArgumentSearch search; ///< for its layouts
   Recomputation recomputation;
-  int64_t time = 0; ///< picoseconds
-  int64_t peak = 0; ///< bytes of each device
+  size_t batching = 0; ///< its number
+  int64_t time = 0;    ///< picoseconds
+  int64_t peak = 0;    ///< bytes of each device
 };
 
 FuncOp functionOf(ModuleOp module) {
   return *module.getOps<FuncOp>().begin();
+}
+
+/// A program with a number of microbatches, and what its fastest layouts take.
+struct Batching {
+  OwningOpRef<ModuleOp> prepared;
+  size_t number = 0;     ///< 0: all in one batch; else 2^number microbatches
+  ArgumentSearch search; ///< for these layouts, a short one if number > 0
+  int64_t time = 0;      ///< picoseconds
+  int64_t peak = 0;      ///< bytes of each device, the search's count
+  int64_t bound = 0;     ///< of the search, for layouts that keep to the memory
+};
+
+using Starts = std::vector<std::vector<Layout>>;
+
+/// Adds the arguments of the `most` plans that are least by `order`.
+void addStarts(
+    Starts &starts, std::vector<ArgumentPlan> plans, size_t most,
+    llvm::function_ref<std::pair<int64_t, int64_t>(const ArgumentPlan &)>
+        order) {
+  std::ranges::stable_sort(plans, {}, order);
+  const size_t end = starts.size() + most;
+  for (ArgumentPlan &plan : plans)
+    if (starts.size() < end && !llvm::is_contained(starts, plan.arguments))
+      starts.push_back(std::move(plan.arguments));
+}
+
+/// Returns the arguments of the fastest plans and of those that take least
+/// memory.
+Starts startsFrom(const std::vector<ArgumentPlan> &plans, size_t most) {
+  Starts starts;
+  addStarts(starts, plans, most, [](const ArgumentPlan &plan) {
+    return std::pair(plan.cost, plan.peak);
+  });
+  addStarts(starts, plans, most, [](const ArgumentPlan &plan) {
+    return std::pair(plan.peak, plan.cost);
+  });
+  return starts;
+}
+
+/// Returns all starts of both.
+Starts joined(Starts starts, const Starts &others) {
+  for (const std::vector<Layout> &start : others)
+    if (!llvm::is_contained(starts, start))
+      starts.push_back(start);
+  return starts;
 }
 
 class MemoryBudget {
@@ -61,10 +112,23 @@ private:
     const int64_t excess = program.peak - partition.memory;
     return std::max<int64_t>(program.recomputation.peak - excess, 1);
   }
-  FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory);
-  FailureOr<LaidOutProgram> layOutToFit(ModuleOp prepared, int64_t bound);
-  using LayoutSearch = llvm::function_ref<FailureOr<LaidOutProgram>(ModuleOp)>;
-  LogicalResult accumulateToFit(ModuleOp prepared, LayoutSearch search,
+  enum class Search : uint8_t { Estimate, Whole };
+  FailureOr<LaidOutProgram> layOut(ModuleOp prepared, int64_t memory,
+                                   Search depth, Starts starts);
+  LogicalResult layOutToFit(const Batching &batching, LaidOutProgram &best);
+  Batching batchingOf(OwningOpRef<ModuleOp> prepared,
+                      const LaidOutProgram &fastest) const {
+    return {
+        std::move(prepared), fastest.batching,           fastest.search,
+        fastest.time,        fastest.recomputation.peak, searchBound(fastest)};
+  }
+  LogicalResult consider(LaidOutProgram program, LaidOutProgram &best);
+  LogicalResult accumulate(std::vector<Batching> &batchings,
+                           LaidOutProgram &best);
+  bool promises(const Batching &batching, const LaidOutProgram &best) const;
+  LogicalResult fitLayouts(const std::vector<Batching> &batchings,
+                           LaidOutProgram &best);
+  LogicalResult layOutOtherwise(const std::vector<Batching> &batchings,
                                 LaidOutProgram &best);
   LogicalResult chooseToFit(ModuleOp prepared, LaidOutProgram &best);
   LogicalResult predictCosts(LaidOutProgram &program);
@@ -84,15 +148,19 @@ private:
 
 /// Lays out a copy of a program, with a bound on memory or without (0).
 FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
-                                               int64_t memory) {
+                                               int64_t memory, Search depth,
+                                               Starts starts) {
   PartitionOptions options;
   options.copyOptionValuesFrom(partition);
   options.memory = memory;
   options.leastMemory = true;
-  LaidOutProgram program{prepared.clone(), {}};
+  options.singleMoves = partition.singleMoves || depth == Search::Estimate;
+  LaidOutProgram program{.module = prepared.clone(),
+                         .search = {.starts = std::move(starts),
+                                    .isEstimate = options.singleMoves}};
   mlir::PassManager passes(source.getContext());
   passes.enableVerifier(false);
-  buildLayoutPipeline(passes.nest<FuncOp>(), options);
+  buildLayoutPipeline(passes.nest<FuncOp>(), options, {}, &program.search);
   if (failed(passes.run(*program.module)))
     return failure();
   FailureOr<Recomputation> none =
@@ -104,26 +172,6 @@ FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
   if (failed(predictCosts(program)))
     return failure();
   return std::move(program);
-}
-
-/// Lays out a copy of a program so that it keeps to the memory, or takes least
-/// of it. The search begins with the bound `bound`.
-FailureOr<LaidOutProgram> MemoryBudget::layOutToFit(ModuleOp prepared,
-                                                    int64_t bound) {
-  FailureOr<LaidOutProgram> best = layOut(prepared, bound);
-  // Where the search did not keep to a bound, it does not to a lower one.
-  for (int round = 1; round < mostRounds && succeeded(best) && !fits(*best) &&
-                      best->recomputation.peak <= bound;
-       ++round) {
-    bound = searchBound(*best);
-    FailureOr<LaidOutProgram> next = layOut(prepared, bound);
-    if (failed(next))
-      return failure();
-    if (rank(*next) >= rank(*best))
-      break;
-    best = std::move(next);
-  }
-  return best;
 }
 
 /// Predicts the program that comes of the module with its recomputation.
@@ -167,7 +215,8 @@ size_t mostPredictions(FuncOp function, bool isEstimate) {
 /// better.
 LogicalResult MemoryBudget::improve(LaidOutProgram &program,
                                     const Recomputation &recomputation) {
-  LaidOutProgram next{program.module->clone(), recomputation};
+  LaidOutProgram next{program.module->clone(), program.search, recomputation,
+                      program.batching};
   if (failed(predictCosts(next)))
     return failure();
   if (rank(next) < rank(program))
@@ -230,31 +279,124 @@ void MemoryBudget::note(const LaidOutProgram &program) const {
   function->setAttr(dtensor::memoryChoicesAttr, builder.getArrayAttr(lines));
 }
 
-/// Replaces the program by one that accumulates gradients over microbatches,
-/// where that is better: as few as suffice, or fewer with values to compute
-/// again. Their number is doubled as long as that takes less memory.
-LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
-                                            LayoutSearch search,
-                                            LaidOutProgram &best) {
+/// Replaces the best program by another one, with values to compute again where
+/// it does not fit, if that is better.
+LogicalResult MemoryBudget::consider(LaidOutProgram program,
+                                     LaidOutProgram &best) {
+  if (!fits(program) && failed(recomputeToFit(program)))
+    return failure();
+  if (rank(program) < rank(best))
+    best = std::move(program);
+  return success();
+}
+
+/// Adds programs of more and more microbatches to that of one, with the fastest
+/// layouts that short searches find: as many as suffice, or as long as that
+/// takes less memory.
+LogicalResult MemoryBudget::accumulate(std::vector<Batching> &batchings,
+                                       LaidOutProgram &best) {
   constexpr int64_t mostMicrobatches = 64;
+  constexpr size_t most = 2;
+  const Starts near = startsFrom(batchings.front().search.plans, most);
+  Starts starts = near;
   int64_t peak = std::numeric_limits<int64_t>::max();
-  for (int64_t count = 2; count <= mostMicrobatches; count *= 2) {
-    OwningOpRef<ModuleOp> accumulated = prepared.clone();
-    if (!tryToAccumulateGradients(functionOf(*accumulated), count))
+  for (int64_t count = 2; count <= mostMicrobatches && !isGood(best);
+       count *= 2) {
+    OwningOpRef<ModuleOp> prepared = batchings.front().prepared->clone();
+    if (!tryToAccumulateGradients(functionOf(*prepared), count))
       break;
-    FailureOr<LaidOutProgram> program = search(*accumulated);
+    FailureOr<LaidOutProgram> program =
+        layOut(*prepared, /*memory=*/0, Search::Estimate, starts);
     if (failed(program))
       return failure();
     const bool isLast = fits(*program) || program->peak >= peak;
     peak = program->peak;
-    if (!fits(*program) && failed(recomputeToFit(*program)))
+    program->batching = batchings.size();
+    batchings.push_back(batchingOf(std::move(prepared), *program));
+    starts = joined(near, startsFrom(program->search.plans, 1));
+    if (failed(consider(std::move(*program), best)))
       return failure();
-    if (rank(*program) < rank(best))
-      best = std::move(*program);
-    if (isLast || isGood(best))
+    if (isLast)
       break;
   }
   return success();
+}
+
+/// Replaces the best program by one with layouts that a whole search finds
+/// within the memory, if that is better: by the fastest ones where these fit.
+LogicalResult MemoryBudget::layOutToFit(const Batching &batching,
+                                        LaidOutProgram &best) {
+  // A whole search has begun with these layouts, or none is wanted.
+  const bool isFirst = batching.number > 0 && !partition.singleMoves;
+  int64_t bound = isFirst ? 0 : batching.bound;
+  size_t most = isFirst ? 2 : 1;
+  int64_t peak = std::numeric_limits<int64_t>::max();
+  std::vector<ArgumentPlan> plans = batching.search.plans;
+  for (int round = 0; round < mostRounds; ++round) {
+    FailureOr<LaidOutProgram> program = layOut(
+        *batching.prepared, bound, Search::Whole, startsFrom(plans, most));
+    if (failed(program))
+      return failure();
+    // Where the search did not keep to a bound, it does not to a lower one.
+    const bool isLast = fits(*program) || program->peak >= peak ||
+                        (bound > 0 && program->recomputation.peak > bound);
+    const int64_t enough = program->time + program->time / 16;
+    program->batching = batching.number;
+    peak = program->peak;
+    bound = searchBound(*program);
+    plans = program->search.plans;
+    most = 1;
+    if (failed(consider(std::move(*program), best)))
+      return failure();
+    if (isLast || (fits(best) && best.time <= enough))
+      break;
+  }
+  return success();
+}
+
+/// Returns whether to search for layouts of a program that keep to the memory.
+/// They seldom take less than half of what the fastest ones take, and are no
+/// faster.
+bool MemoryBudget::promises(const Batching &batching,
+                            const LaidOutProgram &best) const {
+  const bool mayFit = batching.bound >= batching.peak / 2;
+  if (!fits(best))
+    return mayFit;
+  return batching.time < best.time / 3 * 2 ||
+         (mayFit && batching.time <= best.time);
+}
+
+/// Searches for layouts that keep to the memory, with few microbatches first.
+LogicalResult MemoryBudget::fitLayouts(const std::vector<Batching> &batchings,
+                                       LaidOutProgram &best) {
+  for (const Batching &batching : batchings) {
+    const bool isLast = &batching == &batchings.back();
+    if (!promises(batching, best) && (fits(best) || !isLast))
+      continue;
+    if (failed(layOutToFit(batching, best)))
+      return failure();
+    if (isGood(best))
+      break;
+  }
+  return success();
+}
+
+/// Searches for layouts of the best number of microbatches from starts that the
+/// fastest program did not come from, too.
+LogicalResult
+MemoryBudget::layOutOtherwise(const std::vector<Batching> &batchings,
+                              LaidOutProgram &best) {
+  if (best.batching == 0 || batchings.front().search.promising.empty())
+    return success();
+  OwningOpRef<ModuleOp> prepared =
+      ModuleOp(*batchings[best.batching].prepared).clone();
+  FailureOr<LaidOutProgram> program =
+      layOut(*prepared, /*memory=*/0, Search::Estimate,
+             batchings.front().search.promising);
+  if (failed(program))
+    return failure();
+  program->batching = best.batching;
+  return layOutToFit(batchingOf(std::move(prepared), *program), best);
 }
 
 /// Replaces the program, the fastest one, by one that keeps to the memory, or
@@ -263,20 +405,20 @@ LogicalResult MemoryBudget::accumulateToFit(ModuleOp prepared,
 LogicalResult MemoryBudget::chooseToFit(ModuleOp prepared,
                                         LaidOutProgram &best) {
   littleLonger = best.time + best.time / 16;
-  const int64_t bound = searchBound(best);
-  auto fastest = [&](ModuleOp program) { return layOut(program, 0); };
-  auto smallest = [&](ModuleOp program) { return layOutToFit(program, bound); };
-  if (failed(recomputeToFit(best)) ||
-      (!isGood(best) && failed(accumulateToFit(prepared, fastest, best))))
+  std::vector<Batching> batchings;
+  batchings.push_back(batchingOf(prepared.clone(), best));
+  if (failed(recomputeToFit(best)))
     return failure();
   if (isGood(best))
     return success();
-  FailureOr<LaidOutProgram> laidOut = smallest(prepared);
-  if (failed(laidOut) || (!fits(*laidOut) && failed(recomputeToFit(*laidOut))))
+  if (failed(accumulate(batchings, best)))
     return failure();
-  if (rank(*laidOut) < rank(best))
-    best = std::move(*laidOut);
-  return isGood(best) ? success() : accumulateToFit(prepared, smallest, best);
+  if (isGood(best)) // A short search found it, which suffices for an estimate.
+    return partition.singleMoves ? success()
+                                 : layOutToFit(batchings.back(), best);
+  if (failed(fitLayouts(batchings, best)))
+    return failure();
+  return isGood(best) ? success() : layOutOtherwise(batchings, best);
 }
 
 FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
@@ -286,7 +428,8 @@ FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
   buildPreparationPipeline(passes.nest<FuncOp>());
   if (failed(passes.run(*prepared)))
     return failure();
-  FailureOr<LaidOutProgram> best = layOut(*prepared, /*memory=*/0);
+  FailureOr<LaidOutProgram> best =
+      layOut(*prepared, /*memory=*/0, Search::Whole, /*starts=*/{});
   if (failed(best) || (!fits(*best) && failed(chooseToFit(*prepared, *best))))
     return failure();
   if (!fits(*best))

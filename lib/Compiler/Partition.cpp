@@ -6,6 +6,7 @@
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Lanes/Passes.h"
+#include "meshloom/Layout/ArgumentSearch.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Targets/Kernels/Passes.h"
@@ -72,7 +73,8 @@ void buildPreparationPipeline(mlir::OpPassManager &functions) {
 
 void buildLayoutPipeline(mlir::OpPassManager &functions,
                          const PartitionOptions &options,
-                         const PartitionStages &stages) {
+                         const PartitionStages &stages,
+                         ArgumentSearch *search) {
   if (options.autoLayout) {
     AutoLayoutOptions automatic;
     automatic.machine = options.machine;
@@ -80,7 +82,7 @@ void buildLayoutPipeline(mlir::OpPassManager &functions,
     automatic.leastMemory = options.leastMemory;
     automatic.reconsider = options.reconsider;
     automatic.mesh = options.mesh;
-    functions.addPass(createAutoLayout(automatic));
+    functions.addPass(createAutoLayout(automatic, search));
   }
   if (options.refine) {
     DistributeOpsOptions distribute;

@@ -11,6 +11,7 @@
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 #include "meshloom/Dialect/DTensor/WrittenLayouts.h"
+#include "meshloom/Layout/ArgumentSearch.h"
 #include "meshloom/Layout/LayoutReport.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
@@ -27,12 +28,7 @@ namespace meshloom {
 #include "meshloom/Layout/Passes.h.inc"
 
 namespace {
-/// The plan that the search finds from one start.
-struct Plan {
-  std::vector<Layout> arguments; ///< per open one
-  Cost cost = 0;
-  int64_t peak = 0; ///< bytes per device
-};
+using Plan = ArgumentPlan;
 
 /// Returns the mesh that a text as "x=2,y=4" names.
 Result<Mesh> meshOf(StringRef text) {
@@ -51,6 +47,8 @@ Result<Mesh> meshOf(StringRef text) {
 class AutoLayoutPass : public impl::AutoLayoutBase<AutoLayoutPass> {
 public:
   using AutoLayoutBase::AutoLayoutBase;
+  AutoLayoutPass(AutoLayoutOptions options, ArgumentSearch *search)
+      : AutoLayoutBase(std::move(options)), search(search) {}
 
 private:
   void runOnOperation() override {
@@ -66,21 +64,25 @@ private:
     if (reconsider)
       forgetLayouts(function);
     std::vector<std::vector<Layout>> starts;
-    for (const Mesh &candidate : *meshes)
-      llvm::append_range(starts, startsOn(candidate));
+    if (search && !search->starts.empty())
+      starts = search->starts;
+    else
+      for (const Mesh &candidate : *meshes)
+        llvm::append_range(starts, startsOn(candidate));
     const size_t numberOfStarts = starts.size();
-    std::vector<Plan> plans = planFrom(promising(starts), SearchDepth::Chains);
+    const bool isEstimate = search && search->isEstimate;
+    std::vector<Plan> plans =
+        isEstimate ? planFrom(starts, SearchDepth::SingleMoves)
+                   : planFrom(promising(starts), SearchDepth::Chains);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
     const Cost most = std::ranges::max_element(plans, {}, &Plan::cost)->cost;
-    constexpr size_t mostWhole = 2;
-    starts = bestStarts(bestOf(plans).arguments, plans, mostWhole);
-    llvm::append_range(plans, planFrom(starts, SearchDepth::Whole));
-    Plan best = bestOf(plans);
-    // The search has begun with `starts` already.
-    if (!llvm::is_contained(starts, best.arguments))
-      improve(best);
+    const Plan best = isEstimate ? bestOf(plans) : searchWhole(plans);
+    if (search) {
+      search->plans = std::move(plans);
+      search->plans.push_back(best);
+    }
     if (memory > 0 && !leastMemory && best.peak > memory) {
       mlir::emitError(function.getLoc(),
                       "no layouts were found in which a device holds at "
@@ -207,15 +209,19 @@ private:
   /// the program will be compiled.
   std::vector<Plan> planFrom(const std::vector<std::vector<Layout>> &starts,
                              SearchDepth depth) {
-    std::vector<Plan> plans = searchAll(starts, Arguments::Stay, depth);
-    if (plans.empty())
-      return {};
+    std::vector<Plan> plans, movedPlans;
+    for (std::vector<Plan> &both :
+         searchAll(starts, {Arguments::Stay, Arguments::Move}, depth)) {
+      plans.push_back(std::move(both[0]));
+      movedPlans.push_back(std::move(both[1]));
+    }
     std::vector<std::vector<Layout>> moved;
-    for (Plan &plan : searchAll(starts, Arguments::Move, depth))
+    for (Plan &plan : movedPlans)
       if (!llvm::is_contained(starts, plan.arguments) &&
           !llvm::is_contained(moved, plan.arguments))
         moved.push_back(std::move(plan.arguments));
-    llvm::append_range(plans, searchAll(moved, Arguments::Stay, depth));
+    for (std::vector<Plan> &plan : searchAll(moved, Arguments::Stay, depth))
+      plans.push_back(std::move(plan.front()));
     return plans;
   }
 
@@ -231,9 +237,13 @@ private:
   promising(std::vector<std::vector<Layout>> starts) {
     constexpr size_t mostEstimated = 9, mostLong = 4;
     if (starts.size() > mostEstimated) {
-      std::vector<Plan> plans = searchAll(starts, Arguments::Propagated);
+      std::vector<Plan> plans;
+      for (std::vector<Plan> &plan : searchAll(starts, Arguments::Propagated))
+        plans.push_back(std::move(plan.front()));
       starts = bestStarts(starts.front(), std::move(plans), mostEstimated);
     }
+    if (search)
+      search->promising = starts;
     if (starts.size() > mostLong) {
       std::vector<Plan> plans = planFrom(starts, SearchDepth::SingleMoves);
       starts = bestStarts(starts.front(), std::move(plans), mostLong);
@@ -255,20 +265,18 @@ private:
     return starts;
   }
 
-  /// Searches from several lists of layouts; nothing where one fails.
-  std::vector<Plan> searchAll(const std::vector<std::vector<Layout>> &starts,
-                              Arguments arguments,
-                              SearchDepth depth = SearchDepth::Whole) {
-    std::vector<std::optional<Plan>> found(starts.size());
+  /// Searches from several lists of layouts, from each in these ways; nothing
+  /// where one fails.
+  std::vector<std::vector<Plan>>
+  searchAll(const std::vector<std::vector<Layout>> &starts,
+            llvm::ArrayRef<Arguments> ways,
+            SearchDepth depth = SearchDepth::Whole) {
+    std::vector<std::vector<Plan>> plans(starts.size());
     mlir::parallelFor(&getContext(), 0, starts.size(), [&](size_t start) {
-      found[start] = search(starts[start], arguments, depth);
+      plans[start] = plansFor(starts[start], ways, depth);
     });
-    std::vector<Plan> plans;
-    for (std::optional<Plan> &plan : found) {
-      if (!plan)
-        return {};
-      plans.push_back(std::move(*plan));
-    }
+    if (llvm::any_of(plans, [](const auto &list) { return list.empty(); }))
+      return {};
     return plans;
   }
 
@@ -289,25 +297,41 @@ private:
         });
   }
 
+  /// Returns the best plan that whole searches from the best of `plans` find,
+  /// and adds those that they find.
+  Plan searchWhole(std::vector<Plan> &plans) {
+    constexpr size_t mostWhole = 2;
+    const std::vector<std::vector<Layout>> starts =
+        bestStarts(bestOf(plans).arguments, plans, mostWhole);
+    llvm::append_range(plans, planFrom(starts, SearchDepth::Whole));
+    Plan best = bestOf(plans);
+    // The search has begun with `starts` already.
+    if (!llvm::is_contained(starts, best.arguments))
+      improve(best);
+    return best;
+  }
+
   /// Begins again with what was found, as long as that helps.
   void improve(Plan &plan) {
     constexpr int mostRounds = 4;
     for (int round = 0; round < mostRounds; ++round) {
-      std::optional<Plan> next = search(plan.arguments, Arguments::Move);
-      if (!next || next->arguments == plan.arguments)
+      std::vector<Plan> next =
+          plansFor(plan.arguments, Arguments::Move, SearchDepth::Whole);
+      if (next.empty() || next.front().arguments == plan.arguments)
         return;
-      next = search(next->arguments, Arguments::Stay);
-      if (!next || !isBetter(*next, plan))
+      next =
+          plansFor(next.front().arguments, Arguments::Stay, SearchDepth::Whole);
+      if (next.empty() || !isBetter(next.front(), plan))
         return;
-      plan = std::move(*next);
+      plan = std::move(next.front());
     }
   }
 
   /// Propagates `start` through a copy of the function, and searches from there
-  /// for the cheapest plan. Nothing where propagation fails.
-  std::optional<Plan> search(const std::vector<Layout> &start,
-                             Arguments arguments,
-                             SearchDepth depth = SearchDepth::Whole) {
+  /// for the cheapest plan in each of these ways. Nothing where that fails.
+  std::vector<Plan> plansFor(const std::vector<Layout> &start,
+                             llvm::ArrayRef<Arguments> ways,
+                             SearchDepth depth) {
     mlir::func::FuncOp function = getOperation();
     MLIRContext *context = &getContext();
     auto module = function->getParentOfType<mlir::ModuleOp>();
@@ -326,20 +350,35 @@ private:
     passes.enableVerifier(false);
     passes.addNestedPass<mlir::func::FuncOp>(createPropagateLayouts());
     if (failed(passes.run(*copy)))
-      return std::nullopt;
+      return {};
+    std::vector<Plan> plans;
+    for (Arguments way : ways) {
+      FailureOr<Plan> plan = planFor(trial, start, way, depth);
+      if (failed(plan))
+        return {};
+      plans.push_back(std::move(*plan));
+    }
+    return plans;
+  }
+
+  /// Returns the cheapest plan that a search finds for a propagated function.
+  FailureOr<Plan> planFor(mlir::func::FuncOp trial,
+                          const std::vector<Layout> &start, Arguments arguments,
+                          SearchDepth depth) {
     SmallVector<int64_t> moving;
     if (arguments == Arguments::Move)
       moving.assign(open.begin(), open.end());
     trial->setAttr(dtensor::openArgumentsAttr,
-                   Builder(context).getDenseI64ArrayAttr(moving));
+                   Builder(trial.getContext()).getDenseI64ArrayAttr(moving));
     FunctionGraph nodes;
     if (failed(nodes.build(trial, FunctionGraph::Steps::Repeated)))
-      return std::nullopt;
+      return failure();
     if (arguments == Arguments::Propagated) {
       const auto [cost, peak] = priceLayouts(nodes.graph, machine);
       return Plan{start, cost.cost, peak};
     }
-    LayoutRefinement found = findLayouts(nodes.graph, machine, memory, depth);
+    const LayoutRefinement found =
+        findLayouts(nodes.graph, machine, memory, depth);
     Plan plan{{}, found.after.cost, found.peakAfter};
     for (unsigned number : open)
       plan.arguments.push_back(found.layouts[nodes.argumentValue(number)]);
@@ -405,6 +444,12 @@ private:
   }
 
   SmallVector<unsigned> open; ///< arguments, by number
+  ArgumentSearch *search = nullptr;
 };
 } // namespace
+
+std::unique_ptr<mlir::Pass> createAutoLayout(AutoLayoutOptions options,
+                                             ArgumentSearch *search) {
+  return std::make_unique<AutoLayoutPass>(std::move(options), search);
+}
 } // namespace meshloom

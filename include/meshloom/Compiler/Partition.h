@@ -14,6 +14,8 @@
 
 namespace meshloom {
 
+struct ArgumentSearch;
+
 /// Options of `--dtensor-partition`.
 struct PartitionOptions : mlir::PassPipelineOptions<PartitionOptions> {
   Option<MachineModel> machine{
@@ -92,9 +94,11 @@ void buildPartitionPipeline(mlir::OpPassManager &pm,
 void buildPreparationPipeline(mlir::OpPassManager &functions);
 
 /// The part of these passes up to refinement: every value gets its layout.
+/// `search`, if not null, says how AutoLayout searches, and gets its results.
 void buildLayoutPipeline(mlir::OpPassManager &functions,
                          const PartitionOptions &options,
-                         const PartitionStages &stages = {});
+                         const PartitionStages &stages = {},
+                         ArgumentSearch *search = nullptr);
 
 /// The part of these passes that comes after refinement.
 void buildExpansionPipeline(mlir::OpPassManager &functions,

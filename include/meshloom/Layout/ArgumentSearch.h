@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ArgumentSearch: what searches for the layouts of the same arguments pass on
+// to one another.
+#pragma once
+
+#include "meshloom/Core/AxisLink.h"
+#include "meshloom/Core/Layout.h"
+#include "meshloom/Layout/Passes.h"
+
+#include <memory>
+#include <vector>
+
+namespace meshloom {
+
+/// The plan that a search comes to from some layouts of open arguments.
+struct ArgumentPlan {
+  std::vector<Layout> arguments; ///< per open one
+  Cost cost = 0;
+  int64_t peak = 0; ///< bytes per device
+};
+
+/// A search of AutoLayout for the layouts of open arguments. A caller that
+/// makes several, with other bounds or for programs with the same arguments,
+/// lets one begin with what another one found.
+struct ArgumentSearch {
+  /// The search begins with these layouts; empty: with those of AutoLayout.
+  std::vector<std::vector<Layout>> starts;
+  /// Only single groups of ops move, from all of the starts.
+  bool isEstimate = false;
+  /// Results: the plans that the search found, the last one the best, and,
+  /// unless it is an estimate, its starts with the best propagated plans.
+  std::vector<ArgumentPlan> plans;
+  std::vector<std::vector<Layout>> promising;
+};
+
+/// Returns the pass. `search`, which outlives it, may be null.
+std::unique_ptr<mlir::Pass> createAutoLayout(AutoLayoutOptions options,
+                                             ArgumentSearch *search);
+
+} // namespace meshloom
