@@ -8,6 +8,7 @@
 
 #include "IndexedElements.h"
 #include "Operands.h"
+#include "RandomParameters.h"
 #include "meshloom/API/ControlOps.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Function.h"
@@ -28,11 +29,6 @@ namespace {
 /// Returns the type that is computed in: narrow floats have too few steps.
 DType wideTypeOf(DType type) {
   return type == DType::F64 ? DType::F64 : DType::F32;
-}
-
-void expectFloatType(DType type, std::string_view op, Where where) {
-  if (!isFloat(type))
-    fail(op, fmt::format("expected a float type, got {}", name(type)), &where);
 }
 
 /// A parameter as a tensor of `shape`; of a number `isValid` is asked.
@@ -248,13 +244,7 @@ Tensor stateless_truncated_normal(Shape shape, const SeedLike &seed,
   constexpr std::string_view op = "stateless_truncated_normal";
   const CallName name(op);
   const CallSite site(where);
-  expectFloatType(type, op, where);
-  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
-    fail(op,
-         fmt::format("expected a finite mean and a finite stddev of 0 or more, "
-                     "got {} and {}",
-                     mean, stddev),
-         &where);
+  expectNormal(type, mean, stddev, op, where);
   const double most = std::erf(std::numbers::sqrt2);
   Tensor u =
       stateless_uniform(shape, seed, -most, most, wideTypeOf(type), where);

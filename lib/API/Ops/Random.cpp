@@ -3,6 +3,7 @@
 #include "meshloom/API/Random.h"
 
 #include "Operands.h"
+#include "RandomParameters.h"
 #include "meshloom/API/Create.h"
 #include "meshloom/API/Ops.h"
 #include "meshloom/API/Variable.h"
@@ -16,6 +17,24 @@ using namespace detail;
 
 SeedLike::SeedLike(const DVariable &variable)
     : tensor(variable.read_value()), isTensor(true) {}
+
+void detail::expectFloatType(DType type, std::string_view op,
+                             const std::source_location &where) {
+  if (!isFloat(type))
+    fail(op, fmt::format("expected a float type, got {}", name(type)), &where);
+}
+
+void detail::expectNormal(DType type, double mean, double stddev,
+                          std::string_view op,
+                          const std::source_location &where) {
+  expectFloatType(type, op, where);
+  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+    fail(op,
+         fmt::format("expected a finite mean and a finite stddev of 0 or more, "
+                     "got {} and {}",
+                     mean, stddev),
+         &where);
+}
 
 namespace random {
 namespace {
@@ -191,14 +210,7 @@ Tensor stateless_uniform(Shape shape, const SeedLike &seed, double minval,
 Tensor stateless_normal(Shape shape, const SeedLike &seed, double mean,
                         double stddev, DType type, Where where) {
   constexpr std::string_view op = "stateless_normal";
-  if (!isFloat(type))
-    fail(op, fmt::format("expected a float type, got {}", name(type)), &where);
-  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
-    fail(op,
-         fmt::format("expected a finite mean and a finite stddev of 0 or more, "
-                     "got {} and {}",
-                     mean, stddev),
-         &where);
+  expectNormal(type, mean, stddev, op, where);
   OpCall call = randomCall(op, shape, seed, type, where);
   call.operands.push_back(operandLike(TensorLike(mean, where), type, op));
   call.operands.push_back(operandLike(TensorLike(stddev, where), type, op));

@@ -23,7 +23,8 @@ public:
   virtual int64_t workers() const { return 1; }
 
   /// Runs body(0), ..., body(parts - 1), in any order and several at a time,
-  /// and returns when all are done. In a body, the thread is a team of one.
+  /// and returns when all are done. In a body that is one of several, the
+  /// thread is a team of one.
   void forEach(int64_t parts, const std::function<void(int64_t)> &body);
   /// Runs body(begin, end) on parts of `extent` elements, which begin at
   /// multiples of `grain`: one a worker, of `least` elements at least.
