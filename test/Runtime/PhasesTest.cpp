@@ -455,6 +455,22 @@ TEST(PhasesTest, WorkersTakeLinesOfCutRowsFromEachOther) {
   }
 }
 
+// Values of a loop that stay in a core's cache are worth fewer cores.
+TEST(PhasesTest, KernelsOfValuesInTheCacheCostLess) {
+  auto costOf = [](int64_t elements) {
+    ProgramBuilder b(makeMesh({{"x", 1}}));
+    const Layout whole = Layout::replicated(b.program.mesh, 1);
+    const unsigned a = b.argument({elements}, whole),
+                   t = b.buffer({elements}, whole);
+    b.kernel("add", {{elements}}, {{a, byLoops({0})}}, {{t, byLoops({0})}});
+    b.result(t);
+    auto graph = buildStepGraph(b.program, 8);
+    EXPECT_TRUE(graph);
+    return graph->works[0].cost;
+  };
+  EXPECT_GT(costOf(1 << 24), 2 * 256 * costOf(1 << 16));
+}
+
 /// How often chunks of an item run each of the iterations of its work.
 std::vector<int> runsOf(const Item &item, const Work &work, int64_t chunks) {
   std::vector<int> runs(size_t(elementCount(work.extents)));

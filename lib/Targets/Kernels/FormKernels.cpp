@@ -484,6 +484,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     inlineRegions(func);
     // Loops that nothing uses any more are gone, with their blocks.
     blocks = runBlocks(func);
+    for (Block *block : llvm::reverse(blocks))
+      hoistInvariants(*block);
     // Inner blocks first: a loop in them is one call for the outer ones.
     for (Block *block : llvm::reverse(blocks)) {
       if (policy.reductionParts)

@@ -349,26 +349,46 @@ spmd::Reducer meshloom::reducerOf(ReduceKind kind) {
   llvm_unreachable("covered");
 }
 
-int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
+/// Returns whether a value of a kernel is computed, or chosen, from constants
+/// alone.
+static bool isOfConstants(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<spmd::IndexOp>(op))
+    return false;
+  auto operands = op->getOperands();
+  // Whatever guards a division chooses between divisors by its dividend.
+  if (isa<mlir::arith::SelectOp>(op))
+    operands = operands.drop_front();
+  return llvm::all_of(operands, isOfConstants);
+}
+
+/// Returns the operations that one op counts as, by the time that it takes.
+static int64_t flopsOf(Operation &op) {
   namespace arith = mlir::arith;
   namespace math = mlir::math;
+  constexpr int64_t division = 5, lookUp = 12, function = 20,
+                    integerDivision = 60, power = 100;
+  if (isa<arith::DivFOp, math::SqrtOp>(op))
+    return division;
+  // Processors divide integers one by one, except by constants.
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return isOfConstants(op.getOperand(1)) ? division : integerDivision;
+  if (isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+          math::TruncOp>(op))
+    return 1;
+  if (isa<math::PowFOp>(op))
+    return power;
+  if (isa<math::MathDialect>(op.getDialect()))
+    return function;
+  return isa<spmd::LoadOp>(op) ? lookUp : 1;
+}
+
+int64_t meshloom::flopsOf(spmd::KernelOp kernel) {
   int64_t flops = 0;
-  for (Operation &op : kernel.getBlock()->without_terminator()) {
-    const mlir::Dialect *dialect = op.getDialect();
-    if (isa<arith::ConstantOp, spmd::IndexOp>(op) ||
-        isa<mlir::complex::ComplexDialect>(dialect))
-      continue;
-    if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
-      flops += 5;
-    else if (isa<math::MathDialect>(dialect) &&
-             !isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-                  math::TruncOp>(op))
-      flops += 20;
-    else if (isa<spmd::LoadOp>(op))
-      flops += 8;
-    else
-      flops += 1;
-  }
+  for (Operation &op : kernel.getBlock()->without_terminator())
+    if (!isa<mlir::arith::ConstantOp, spmd::IndexOp>(op) &&
+        !isa<mlir::complex::ComplexDialect>(op.getDialect()))
+      flops += ::flopsOf(op);
   return flops;
 }
 

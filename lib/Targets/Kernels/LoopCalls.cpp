@@ -417,6 +417,35 @@ void meshloom::hoistConstants(mlir::func::FuncOp func) {
     constant->moveBefore(&entry, entry.begin());
 }
 
+/// Returns whether an op of a loop's body computes the same in every turn, from
+/// no fewer bytes than it stores, and enough of them to be worth a step.
+static bool isInvariant(Operation &op, Block &body) {
+  constexpr int64_t leastBytes = 4096;
+  auto bytesOf = [](mlir::TypeRange types) {
+    int64_t bytes = 0;
+    for (Type type : types)
+      if (auto element = dtypeOf(elementTypeOf(type)))
+        bytes += elementsOf(type) * byteWidth(*element);
+    return bytes;
+  };
+  const int64_t bytes = bytesOf(op.getResultTypes());
+  return isa<KernelOp, DotGeneralOp>(op) && bytes >= leastBytes &&
+         bytes <= bytesOf(op.getOperandTypes()) &&
+         llvm::none_of(op.getOperands(), [&](Value operand) {
+           return operand.getParentBlock() == &body;
+         });
+}
+
+void meshloom::hoistInvariants(Block &block) {
+  auto loop = dyn_cast_or_null<WhileOp>(block.getParentOp());
+  if (!loop || &block != &loop.getBody().front())
+    return;
+  // An op comes after those whose results it reads, which have left by then.
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (isInvariant(op, block))
+      op.moveBefore(loop);
+}
+
 bool meshloom::isLoopProduct(DotGeneralOp product) {
   // In a deterministic function the library decides in which order terms are
   // added.

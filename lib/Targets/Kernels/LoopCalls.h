@@ -12,6 +12,11 @@ namespace meshloom {
 /// loop that becomes a call reads them as it reads other arrays.
 void hoistConstants(mlir::func::FuncOp func);
 
+/// Moves kernels and products that compute the same in every turn out of the
+/// loop whose body is `block`. Inner loops first: what leaves one can leave the
+/// loop around it.
+void hoistInvariants(mlir::Block &block);
+
 /// Returns whether a loop that is compiled whole can have such a product, for
 /// which lib/Targets/CPU/LoopProducts.cpp has code.
 bool isLoopProduct(dtensor::DotGeneralOp product);

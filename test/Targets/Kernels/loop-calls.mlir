@@ -175,3 +175,78 @@ func.func @deterministic_product(%a: tensor<64x64xf32, #l>, %w: tensor<64x64xf32
   }
   return %0 : tensor<64x64xf32, #l>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#v = #spmd.shard<[3000], #dtensor.layout<#mesh, [*]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Divisions by a constant are little work, divisions by numbers that differ are
+// work for several cores.
+// CHECK-LABEL: func.func @divisions
+// CHECK: spmd.library_call "loop"
+// CHECK: dtensor.while
+// CHECK-NOT: "loop"
+// CHECK: dtensor.while
+func.func @divisions(%a: tensor<3000xi32, #v>, %d: tensor<3000xi32, #v>, %p: tensor<i1, #s>) -> (tensor<3000xi32, #v>, tensor<3000xi32, #v>) {
+  %seven = dtensor.constant dense<7> : tensor<3000xi32> -> tensor<3000xi32, #v>
+  %0 = dtensor.while (%a) : (tensor<3000xi32, #v>) -> tensor<3000xi32, #v> cond {
+  ^bb0(%u: tensor<3000xi32, #v>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<3000xi32, #v>):
+    %m = dtensor.divide %u, %seven : tensor<3000xi32, #v>
+    dtensor.yield %m : tensor<3000xi32, #v>
+  }
+  %1 = dtensor.while (%0) : (tensor<3000xi32, #v>) -> tensor<3000xi32, #v> cond {
+  ^bb0(%u: tensor<3000xi32, #v>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<3000xi32, #v>):
+    %m = dtensor.divide %u, %d : tensor<3000xi32, #v>
+    dtensor.yield %m : tensor<3000xi32, #v>
+  }
+  return %0, %1 : tensor<3000xi32, #v>, tensor<3000xi32, #v>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#l = #spmd.shard<[128, 128], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// Whatever is the same in every turn is computed once, in front of both loops;
+// a value of more bytes than its operands have is computed where it is used.
+// CHECK-LABEL: func.func @invariants
+// CHECK-NEXT: spmd.kernel {{.*}}ops = "exp"
+// CHECK: dtensor.dot_general
+// CHECK: dtensor.while
+// CHECK: dtensor.while
+// CHECK: spmd.kernel {{.*}}ops = "log
+// CHECK-NOT: "exp"
+// CHECK: dtensor.dot_general
+// CHECK-NOT: dtensor.dot_general
+func.func @invariants(%a: tensor<128x128xf32, #l>, %w: tensor<128x128xf32, #l>, %n: tensor<f32, #s>, %p: tensor<i1, #s>) -> tensor<128x128xf32, #l> {
+  %0 = dtensor.while (%a) : (tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l> cond {
+  ^bb0(%u: tensor<128x128xf32, #l>):
+    dtensor.yield %p : tensor<i1, #s>
+  } do {
+  ^bb0(%u: tensor<128x128xf32, #l>):
+    %1 = dtensor.while (%u) : (tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l> cond {
+    ^bb0(%v: tensor<128x128xf32, #l>):
+      dtensor.yield %p : tensor<i1, #s>
+    } do {
+    ^bb0(%v: tensor<128x128xf32, #l>):
+      %e = dtensor.exp %w : tensor<128x128xf32, #l>
+      %g = dtensor.dot_general %e, %w contracting [1] x [0] : (tensor<128x128xf32, #l>, tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l>
+      %f = dtensor.broadcast_in_dim %n dims [] : (tensor<f32, #s>) -> tensor<128x128xf32, #l>
+      %b = dtensor.log %f : tensor<128x128xf32, #l>
+      %t = dtensor.multiply %v, %b : tensor<128x128xf32, #l>
+      %m = dtensor.dot_general %t, %g contracting [1] x [0] : (tensor<128x128xf32, #l>, tensor<128x128xf32, #l>) -> tensor<128x128xf32, #l>
+      dtensor.yield %m : tensor<128x128xf32, #l>
+    }
+    dtensor.yield %1 : tensor<128x128xf32, #l>
+  }
+  return %0 : tensor<128x128xf32, #l>
+}

@@ -10,6 +10,7 @@
 // RUN: mesh-run %s --function types --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function overlap --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function angles --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function invariants --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function recurrence --verify --private-memories | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function cell --verify --deterministic | FileCheck %s --check-prefix=RUNS
 // RUNS: result 0
@@ -224,4 +225,25 @@ func.func @angles(%x: tensor<20xf32>) -> tensor<20xf32> {
     dtensor.yield %k, %b : tensor<i32>, tensor<20xf32>
   }
   return %r#1 : tensor<20xf32>
+}
+
+// The exponentials are the same in every turn, and no turn overwrites them.
+func.func @invariants(%x: tensor<100x100xf32>, %w: tensor<100x100xf32>) -> tensor<100x100xf32> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<3> : tensor<i32>
+  %scale = dtensor.constant dense<0.01> : tensor<100x100xf32>
+  %r:2 = dtensor.while (%zero, %x) : (tensor<i32>, tensor<100x100xf32>) -> (tensor<i32>, tensor<100x100xf32>) cond {
+  ^bb0(%i: tensor<i32>, %v: tensor<100x100xf32>):
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %v: tensor<100x100xf32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %e = dtensor.exp %w : tensor<100x100xf32>
+    %m = dtensor.matmul %e, %v : (tensor<100x100xf32>, tensor<100x100xf32>) -> tensor<100x100xf32>
+    %s = dtensor.multiply %m, %scale : tensor<100x100xf32>
+    dtensor.yield %k, %s : tensor<i32>, tensor<100x100xf32>
+  }
+  return %r#1 : tensor<100x100xf32>
 }

@@ -26,6 +26,14 @@ std::vector<DimAccess> identityDims(size_t rank) {
   return dims;
 }
 
+/// Nanoseconds in which one core reads or writes so many bytes: values that
+/// fit its own cache are there since the step before.
+double memoryCost(double bytes) {
+  constexpr double cache = 1 << 20, cached = 60, uncached = 20; // bytes a ns
+  return std::min(bytes, cache) / cached +
+         std::max(bytes - cache, 0.0) / uncached;
+}
+
 class Builder {
 public:
   Builder(const Program &program, int64_t chunks,
@@ -39,6 +47,7 @@ public:
 private:
   Result<Work> workOf(const Action &action);
   Result<Work> kernel(const KernelStep &step, const Action &action) const;
+  double kernelCost(const KernelStep &step, const Work &work) const;
   Result<Work> dot(const DotStep &step, const Action &action) const;
   void keepThinSide(const DotStep &step, Work &work) const;
   Result<Work> move(const CollectiveStep &step, const Action &action) const;
@@ -165,21 +174,40 @@ Result<Work> Builder::kernel(const KernelStep &step,
   findGrids(step, chunks, work);
   work.usesTeam = library::propertiesOf(step.library).usesTeam &&
                   work.addendLoop < 0 && work.instances.empty();
-  double iterations = 1, bytes = 0, share = 1;
+  work.cost = kernelCost(step, work);
+  return work;
+}
+
+/// Returns the nanoseconds of a kernel on one core. Generated loops compute in
+/// vectors while they read and write.
+double Builder::kernelCost(const KernelStep &step, const Work &work) const {
+  constexpr double vectorBytes = 160; // that one operation computes in a ns
+  constexpr int64_t combining = 2;    // operations for a term of a reduction
+  // Narrow numbers are mostly computed in 32 bits.
+  double iterations = 1, share = 1, bytes = 0, width = 4;
+  bool reduces = false;
   for (size_t l = 0; l < step.loops.size(); ++l) {
     if (step.loops[l].held)
       continue;
+    reduces |= step.loops[l].reduction;
     iterations *= double(work.extents[l]);
     if (step.loops[l].extent > 0)
       share *= double(work.extents[l]) / double(step.loops[l].extent);
   }
-  for (const Access &access : work.accesses)
-    bytes += double(graph.buffers[access.buffer].bytesPerCopy());
-  work.cost = step.library.empty()
-                  ? iterations * double(std::max<int64_t>(step.flops, 1)) / 8 +
-                        std::min(bytes, iterations * 8) / 20
-                  : share * double(step.flops) / 4 + bytes / 20;
-  return work;
+  for (const Access &access : work.accesses) {
+    const GraphBuffer &buffer = graph.buffers[access.buffer];
+    bytes += double(buffer.bytesPerCopy());
+    width = std::max(width, double(byteWidth(buffer.type)));
+  }
+  if (!step.library.empty())
+    return share * double(step.flops) / 4 + bytes / 20;
+  const double touched =
+      std::min(bytes, iterations * width * double(work.accesses.size()));
+  const int64_t operations =
+      std::max<int64_t>(step.flops, 1) +
+      (reduces ? combining * int64_t(step.outputs.size()) : 0);
+  return std::max(iterations * double(operations) * width / vectorBytes,
+                  memoryCost(touched));
 }
 
 /// Products of few rows (or columns) are not cut along them: each chunk would
