@@ -137,7 +137,7 @@ void cpu::touchedBox(const StepGraph &graph, const Item &item, int64_t chunks,
 
 namespace {
 /// Nanoseconds of work that is worth waiting for a good cut.
-constexpr double DEAR = 12'000;
+constexpr double DEAR = 50'000;
 /// Nanoseconds of work that is worth a chunk of its own.
 constexpr double WORTH_A_CHUNK = 2'000;
 /// Nanoseconds of a call that is worth a phase of its own, for a team.

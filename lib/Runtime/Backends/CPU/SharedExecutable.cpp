@@ -38,7 +38,7 @@ constexpr double CHEAP_SHARE = 50'000;
 /// Programs cheaper than this (nanoseconds) are not worth a second worker.
 constexpr double SERIAL_PROGRAM = 15'000;
 /// Nanoseconds that a worker waits for a line of memory that another one took.
-constexpr double CONTENDED_LINE = 10;
+constexpr double CONTENDED_LINE = 20;
 /// Bytes to copy that are worth a worker.
 constexpr int64_t COPIED_BY_A_WORKER = 1 << 15;
 /// Bytes of intermediate values in a worker's second-level cache.
