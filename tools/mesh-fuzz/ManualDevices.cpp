@@ -386,6 +386,16 @@ Numbers putTogether(const Devices &devices, const OnDevices &blocks,
   });
 }
 
+bool sameAlong(const Devices &devices, const OnDevices &value, unsigned axis) {
+  for (int64_t device = 0; device < devices.count; ++device) {
+    int64_t first =
+        device - devices.coordinate(device, axis) * devices.strides[axis];
+    if (value[size_t(device)].elements != value[size_t(first)].elements)
+      return false;
+  }
+  return true;
+}
+
 Numbers argumentOf(const ShardMapProgram &program, const Devices &devices,
                    size_t number, const Shape &local) {
   Shape shape = local;

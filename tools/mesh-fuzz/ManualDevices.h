@@ -37,6 +37,8 @@ OnDevices cutUp(const Devices &devices, const Numbers &global,
                 const DimAxes &axes);
 Numbers putTogether(const Devices &devices, const OnDevices &blocks,
                     const DimAxes &axes);
+/// Returns whether all devices that differ along `axis` only have the same.
+bool sameAlong(const Devices &devices, const OnDevices &value, unsigned axis);
 /// Argument `number` of a program, whole.
 Numbers argumentOf(const ShardMapProgram &program, const Devices &devices,
                    size_t number, const Shape &local);
