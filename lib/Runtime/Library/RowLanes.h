@@ -6,10 +6,12 @@
 #pragma once
 
 #include "Elements.h"
+#include "IndexedWindows.h"
 #include "LaneTranspose.h"
 #include "SumOfUpdates.h"
 
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -196,6 +198,19 @@ MESHLOOM_LANES_INLINE void withRun(int64_t run, const Body &body) {
     body(std::integral_constant<int64_t, end - 1>());
   else
     withRun<end - 1>(run, body);
+}
+
+/// Element e of row to + offsets[i] is combined with from[i * step + e] by
+/// `By`, row after row, for e < run.
+template <typename By, typename To, typename From, typename Offset>
+MESHLOOM_LANES_INLINE void combineRows(To *to, const From *from, int64_t step,
+                                       std::span<const Offset> offsets,
+                                       int64_t run) {
+  withRun(run, [&](auto length) __attribute__((always_inline)) {
+    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
+      combineRow<By>(to + offsets[i], from + int64_t(i) * step, length);
+    });
+  });
 }
 
 } // namespace meshloom::library

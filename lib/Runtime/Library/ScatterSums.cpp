@@ -55,6 +55,7 @@ addSumsOfRow(T *to, const SumOfUpdates<T> *sums, int64_t run) {
                 : Convert::store(sums[e].value(Convert::load(to[e])));
 }
 
+/// Adds rows of updates to sums.
 template <typename T, typename Place>
 void addToRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
                std::span<const Place> offsets, int64_t run) {
@@ -72,24 +73,13 @@ template <typename T>
 void addSumsTo(T *to, const SumOfUpdates<T> *sums, int64_t run) {
   addSumsOfRow<Numbers<T>>(to, sums, run);
 }
-/// The same, in vectors.
-template <typename T, typename Place>
-MESHLOOM_LANES_INLINE void
-addTermsOfRows(SumOfUpdates<T> *sums, const T *from, int64_t step,
-               std::span<const Place> offsets, int64_t run) {
-  withRun(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      combineRow<AddLanes>(sums + offsets[i], from + int64_t(i) * step, length);
-    });
-  });
-}
 // The types of training, compiled for the CPU at hand.
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define MESHLOOM_SUMS(T, Place)                                                \
   MESHLOOM_CLONES void addToRows(SumOfUpdates<T> *sums, const T *from,         \
                                  int64_t step, std::span<const Place> offsets, \
                                  int64_t run) {                                \
-    addTermsOfRows(sums, from, step, offsets, run);                            \
+    library::combineRows<AddLanes>(sums, from, step, offsets, run);            \
   }                                                                            \
   MESHLOOM_CLONES void addToNumbers(SumOfUpdates<T> *sums, const T *from,      \
                                     int64_t step,                              \

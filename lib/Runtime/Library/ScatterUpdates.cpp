@@ -9,27 +9,13 @@
 using namespace meshloom;
 using namespace meshloom::library;
 
-namespace {
-/// Element e of row to + offsets[i] is combined with from[i * step + e], row
-/// after row.
-template <ReduceKind kind, typename T>
-MESHLOOM_LANES_INLINE void combineRows(T *to, const T *from, int64_t step,
-                                       WindowOffsets offsets, int64_t run) {
-  withRun(run, [&](auto length) __attribute__((always_inline)) {
-    forEachPresent(offsets, [&](size_t i) __attribute__((always_inline)) {
-      combineRow<CombineLanes<kind>>(to + offsets[i], from + int64_t(i) * step,
-                                     length);
-    });
-  });
-}
-} // namespace
-
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define MESHLOOM_ROWS(kind, T)                                                 \
   namespace {                                                                  \
   MESHLOOM_CLONES void rowsBy##kind(T *to, const T *from, int64_t step,        \
                                     WindowOffsets offsets, int64_t run) {      \
-    combineRows<ReduceKind::kind>(to, from, step, offsets, run);               \
+    library::combineRows<CombineLanes<ReduceKind::kind>>(to, from, step,       \
+                                                         offsets, run);        \
   }                                                                            \
   }                                                                            \
   template <>                                                                  \
