@@ -18,11 +18,14 @@ using Direction = dtensor::ComparisonDirection;
 struct Passes {
   int64_t whole;  ///< on the whole dim
   int64_t blocks; ///< of the ops on its blocks, with the copy into blocks
+  /// Workers take parts of a whole line, not only lines.
+  bool lineIsShared = false;
 };
 
 /// Returns the time by which work on blocks takes longer than work on whole
 /// lines, where devices share memory: few workers do all of either. Negative
-/// where blocks keep more workers busy.
+/// where blocks keep more workers busy; one worker does what is done before
+/// another one could begin.
 Cost moreWork(const Candidate &candidate, const Cut &cut, Passes passes,
               const MachineModel &model) {
   if (!model.sharedMemory)
@@ -32,12 +35,18 @@ Cost moreWork(const Candidate &candidate, const Cut &cut, Passes passes,
   for (int64_t extent : dtensor::globalShape(operand.getType()))
     elements *= extent;
   const int64_t bytes = elements * byteWidth(dtypeOf(operand));
-  auto time = [&](int64_t count, int64_t shards) {
-    return model.work(
-        {.totalBytes = count * bytes, .shards = shards, .splittable = false});
+  auto time = [&](int64_t count, int64_t shards, bool splittable) {
+    Work work{.totalBytes = count * bytes, .splittable = false};
+    const Cost alone = model.work(work);
+    if (alone <= model.phaseBoundary)
+      return alone;
+    work.shards = shards;
+    work.splittable = splittable;
+    return model.work(work);
   };
   const int64_t lines = elements / std::max<int64_t>(1, cut.extents.front());
-  return time(passes.blocks, lines * cut.blocks()) - time(passes.whole, lines);
+  return time(passes.blocks, lines * cut.blocks(), false) -
+         time(passes.whole, lines, passes.lineIsShared);
 }
 
 /// The largest (or smallest) value, then the least index that has it: two
@@ -80,7 +89,10 @@ Cost costOfArg(Operation *op, const Candidate &candidate,
                   model);
     sum += reduction.total();
   }
-  return sum + resultCost(candidate, layout, model);
+  // Both reductions read the operand.
+  return sum + resultCost(candidate, layout, model) +
+         moreWork(candidate, cut,
+                  {.whole = 1, .blocks = 2, .lineIsShared = true}, model);
 }
 
 template <typename Op, ReduceKind kind>
@@ -182,7 +194,9 @@ struct TopKModel
     // Blocks are copied and read.
     return Distribution{
         costOfTopK(top, candidate, model) +
-            moreWork(candidate, cut, {.whole = 1, .blocks = 3 + 1}, model),
+            moreWork(candidate, cut,
+                     {.whole = 1, .blocks = 3 + 1, .lineIsShared = true},
+                     model),
         [top, cut](dtensor::TensorBuilder &make) {
           distributeTopK(make, top, cut);
         }};
