@@ -211,9 +211,10 @@ bool sliceOfEarlier(Single &last) {
   return false;
 }
 
-/// Slice of what an op makes of an all_reduce's result -> the op on slices,
-/// where its rule allows that and nobody needs the whole: the all_reduce can
-/// become a reduce_scatter, and each device does its part of the op's work.
+/// Slice of an op's result -> the op on slices, where its rule allows that and
+/// nobody needs the whole: each device does its part of the op's work, in the
+/// kernel that reads it. That is for ops that sum nothing up, and for those
+/// behind an all_reduce, which can become a reduce_scatter.
 bool sliceOperands(Single &slice) {
   if (slice.collective.kind != CollectiveKind::Slice ||
       !spmd::windowsOf(slice.result().getType()).empty())
@@ -226,15 +227,17 @@ bool sliceOperands(Single &slice) {
   ShardingRule rule = sharded.getShardingRule();
   if (!rule.windows.empty())
     return false;
-  bool reduction = false;
+  bool isWorthwhile = llvm::none_of(rule.factors, [](const Factor &factor) {
+    return factor.kind == FactorKind::Reduced;
+  });
   SmallVector<Layout> operands;
   for (Value operand : op->getOperands()) {
     if (!spmd::windowsOf(operand.getType()).empty())
       return false;
     operands.push_back(spmd::layoutOf(operand.getType()));
-    reduction |= comesFromReduction(operand, op);
+    isWorthwhile |= comesFromReduction(operand, op);
   }
-  if (!reduction)
+  if (!isWorthwhile)
     return false;
   const Layout &to = slice.collective.to;
   OpSharding sharding =

@@ -176,6 +176,50 @@ func.func private @declared(tensor<8xf32>)
 
 // -----
 
+#mesh = #dtensor.mesh<x = 2>
+#part = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+#row = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+
+// Pairs of all elements, of which each device needs the rows of its own ones: it
+// takes their first element from its part, and pairs no others.
+// CHECK-LABEL: func.func @pairs
+// CHECK: %[[ALL:.*]] = spmd.all_gather over [x] %arg0
+// CHECK: %[[FIRST:.*]] = dtensor.broadcast_in_dim %arg0 dims [0] {{.*}} -> tensor<4x8xf32
+// CHECK: %[[SECOND:.*]] = dtensor.broadcast_in_dim %[[ALL]] dims [1] {{.*}} -> tensor<4x8xf32
+// CHECK: dtensor.add %[[FIRST]], %[[SECOND]] : tensor<4x8xf32
+// CHECK-NOT: spmd.slice
+// CHECK: return
+func.func @pairs(%a: tensor<4xf32, #part>) -> tensor<4xf32, #part> {
+  %0 = spmd.all_gather over [x] %a : (tensor<4xf32, #part>) -> tensor<8xf32, #row>
+  %1 = dtensor.broadcast_in_dim %0 dims [0] : (tensor<8xf32, #row>) -> tensor<8x8xf32, #full>
+  %2 = dtensor.broadcast_in_dim %0 dims [1] : (tensor<8xf32, #row>) -> tensor<8x8xf32, #full>
+  %3 = dtensor.add %1, %2 : tensor<8x8xf32, #full>
+  %4 = spmd.slice over [x] %3 : (tensor<8x8xf32, #full>) -> tensor<4x8xf32, #rows>
+  %5 = dtensor.reduce max %4 dims [1] : (tensor<4x8xf32, #rows>) -> tensor<4xf32, #part>
+  return %5 : tensor<4xf32, #part>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#row = #spmd.shard<[8], #dtensor.layout<#mesh, [*]>>
+#full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
+#part = #spmd.shard<[8], #dtensor.layout<#mesh, [x]>>
+
+// A sum that is sliced stays whole.
+// CHECK-LABEL: func.func @sliced_sum
+// CHECK-NEXT: dtensor.reduce sum %arg0
+// CHECK-NEXT: spmd.slice
+func.func @sliced_sum(%a: tensor<8x8xf32, #full>) -> tensor<4xf32, #part> {
+  %0 = dtensor.reduce sum %a dims [1] : (tensor<8x8xf32, #full>) -> tensor<8xf32, #row>
+  %1 = spmd.slice over [x] %0 : (tensor<8xf32, #row>) -> tensor<4xf32, #part>
+  return %1 : tensor<4xf32, #part>
+}
+
+// -----
+
 #mesh = #dtensor.mesh<x = 2, y = 4>
 #rows = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [x, *]>>
 #full = #spmd.shard<[8, 8], #dtensor.layout<#mesh, [*, *]>>
@@ -186,10 +230,10 @@ func.func private @declared(tensor<8xf32>)
 // (90) A slice moves up through ops that only it needs: all_reduce becomes
 // reduce_scatter, and the ops work on parts.
 // CHECK-LABEL: func.func @scatter_through_ops
-// CHECK: %[[B:.*]] = dtensor.broadcast_in_dim %arg1 dims [1]
+// CHECK: %[[B:.*]] = dtensor.broadcast_in_dim %arg1 dims [1] {{.*}} -> tensor<4x8xf32
 // CHECK: %[[R:.*]] = spmd.reduce_scatter sum over [x] %arg0
-// CHECK: %[[S:.*]] = spmd.slice over [x] %[[B]]
-// CHECK: %[[A:.*]] = dtensor.add %[[R]], %[[S]] : tensor<4x8xf32
+// CHECK-NOT: spmd.slice
+// CHECK: %[[A:.*]] = dtensor.add %[[R]], %[[B]] : tensor<4x8xf32
 // CHECK: %[[E:.*]] = dtensor.tanh %[[A]] : tensor<4x8xf32
 // CHECK-NEXT: return %[[E]]
 func.func @scatter_through_ops(%a: tensor<8x8xf32, #sum>, %b: tensor<8xf32, #row>) -> tensor<4x8xf32, #rows> {
