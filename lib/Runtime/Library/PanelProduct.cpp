@@ -490,11 +490,12 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
         const T *from =
             rhs + first * rhsStrides.rowStride + c * rhsStrides.columnStride;
         // Panels before it are read where they are: no vector of them is
-        // longer than its row.
+        // longer than its row, or the rows of the next block are behind it.
+        const bool fits = columns % code.lanes == 0 ||
+                          (k - first - terms) * rhsStrides.rowStride >= width;
         const int64_t packed = !inPlace ? 0
-                               : columns % code.lanes == 0
-                                   ? columns
-                                   : columns / width * width;
+                               : fits   ? columns
+                                        : columns / width * width;
         const int64_t last = (columns - packed) % width;
         pack(from + packed * rhsStrides.columnStride, columns - packed,
              {rhsStrides.columnStride, rhsStrides.rowStride}, terms, width,
