@@ -180,6 +180,7 @@ TYPED_TEST(DotTest, EveryOrderInMemory) {
       expectDot<TypeParam>(2, 7, 5, 12, 3, order, deterministic);
       expectDot<TypeParam>(3, 1, 19, 8, 1, order, deterministic);
       expectDot<TypeParam>(3, 19, 1, 40, 2, order, deterministic);
+      expectDot<TypeParam>(2, 21, 3, 14, 1, order, deterministic);
     }
 }
 

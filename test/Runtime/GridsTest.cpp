@@ -61,4 +61,26 @@ TEST(GridsTest, LargeWindowsAreNotCutIntoFewRows) {
   EXPECT_EQ(workOf(15).candidates.front(), 0U);
 }
 
+// A triangular system with 31 right sides is not cut: each part would read the
+// whole matrix. 100 of them are cut into three parts.
+TEST(GridsTest, SystemsAreCutIntoManyRightSides) {
+  for (int64_t count : {31, 100}) {
+    Mesh mesh = makeMesh({{"x", 1}});
+    ProgramBuilder b(mesh);
+    const Layout whole = Layout::replicated(mesh, 2);
+    const unsigned a = b.argument({200, 200}, whole),
+                   sides = b.argument({200, count}, whole),
+                   x = b.buffer({200, count}, whole);
+    std::vector<Loop> loops{{200}, {count}};
+    loops[0].held = true;
+    b.kernel("", loops, {{a, byLoops({0, 0})}, {sides, byLoops({0, 1})}},
+             {{x, byLoops({0, 1})}});
+    std::get<KernelStep>(b.program.steps[0]).library = "triangular_solve";
+    b.result(x);
+    auto graph = buildStepGraph(b.program, /*chunks=*/16);
+    ASSERT_TRUE(graph) << graph.error().message();
+    EXPECT_EQ(graph->works[0].candidates.empty(), count == 31);
+    EXPECT_EQ(graph->works[0].mostChunks, count == 31 ? 0 : 3);
+  }
+}
 } // namespace

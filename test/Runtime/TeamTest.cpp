@@ -26,6 +26,7 @@ struct TeamCall {
   std::string function;
   LibraryOptions options;
   std::vector<Tensor> inputs, outputs;
+  bool deterministic = true;
 };
 
 Program programOf(const TeamCall &call) {
@@ -55,7 +56,7 @@ Program programOf(const TeamCall &call) {
   step.library = call.function;
   step.options = call.options;
   step.flops = 1 << 22;
-  b.program.deterministic = true;
+  b.program.deterministic = call.deterministic;
   b.program.steps.push_back(step);
   return b.program;
 }
@@ -298,10 +299,31 @@ TEST(TeamTest, FourierTransforms) {
   transform("FFT", 1 << 16, {DType::C64, {1 << 16}}, {DType::C64, {1 << 16}});
   transform("IFFT", 30030, {DType::C64, {30030}}, {DType::C64, {30030}});
   transform("FFT", 20011, {DType::C64, {20011}}, {DType::C64, {20011}});
+  transform("RFFT", 15015, {DType::F32, {15015}}, {DType::C64, {7508}});
+  transform("IRFFT", 15015, {DType::C64, {7508}}, {DType::F32, {15015}});
   transform("RFFT", 1 << 16, {DType::F32, {1 << 16}},
             {DType::C64, {(1 << 15) + 1}});
   transform("IRFFT", 1 << 16, {DType::C64, {(1 << 15) + 1}},
             {DType::F32, {1 << 16}});
+}
+
+// Two workers share many updates of few places. The sums of these numbers are
+// exact.
+TEST(TeamTest, SumsOfUpdates) {
+  const Shape none;
+  expectSameBits({"scatter",
+                  {{"kind", "sum"},
+                   {"index_vector_dim", 1},
+                   {"scatter_dims_to_operand_dims", Shape{0}},
+                   {"update_window_dims", Shape{1}},
+                   {"inserted_window_dims", Shape{0}},
+                   {"input_batching_dims", none},
+                   {"scatter_indices_batching_dims", none}},
+                  {{DType::BF16, {1000, 3}},
+                   {DType::I32, {60000, 1}},
+                   {DType::BF16, {60000, 3}}},
+                  {{DType::BF16, {1000, 3}}},
+                  /*deterministic=*/false});
 }
 
 TEST(TeamTest, Factorizations) {

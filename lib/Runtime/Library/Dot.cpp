@@ -124,7 +124,13 @@ void gemm(int64_t m, int64_t n, int64_t k, const T *lhs,
     }
   }
   // A column-major result is the row-major result of the transposed product.
-  if (result.rowStride == 1 && m > 1 && (result.columnStride != 1 || n == 1)) {
+  // Few columns would fill a small part of a vector.
+  constexpr int64_t fewColumns = 4, manyRows = 16;
+  const bool isColumnMajor = result.rowStride == 1 && m > 1 &&
+                             (result.columnStride != 1 || n == 1),
+             hasFewColumns =
+                 n <= fewColumns && m >= manyRows && lhsStrides.rowStride == 1;
+  if (isColumnMajor || hasFewColumns) {
     std::swap(m, n);
     std::swap(lhs, rhs);
     std::swap(lhsStrides, rhsStrides);

@@ -67,7 +67,12 @@ std::vector<std::complex<RealOf<T>>> joined(const std::vector<T> &parts) {
 }
 
 struct EigOptions {
-  bool leftVectors, lapackOrder;
+  bool leftVectors, lapackOrder, onlyValues;
+
+  /// Returns LAPACK's letter for whether vectors of one side are computed.
+  char job(bool areLeft) const {
+    return onlyValues || areLeft != leftVectors ? 'N' : 'V';
+  }
 };
 
 template <typename T> struct EigOf {
@@ -103,17 +108,22 @@ template <typename T> struct EigOf {
       std::vector<RealOf<T>> reals(2 * size_t(n));
       auto call = [&](T *work, int size) {
         return lapack<"geev", T>(
-            options.leftVectors ? 'V' : 'N', options.leftVectors ? 'N' : 'V', n,
+            options.job(/*areLeft=*/true), options.job(/*areLeft=*/false), n,
             a.data(), n, parts.data(), onlyReal(parts.data() + n), found.data(),
             n, found.data(), n, work, size, onlyComplex(reals.data()));
       };
       if (a.isFinite() && withWorkspace<T>(call) == 0) {
+        // Vectors that nobody reads are zeros.
+        if (options.onlyValues)
+          vectors = Matrix<Complex>(n, n);
         const std::vector<Complex> eigenvalues = joined(parts);
         const std::vector<int64_t> order =
             options.lapackOrder ? indices(n) : orderOf(eigenvalues);
         for (int c = 0; c < n; ++c) {
           const int64_t from = order[size_t(c)];
           values(c, 0) = eigenvalues[size_t(from)];
+          if (options.onlyValues)
+            continue;
           copyVector(found, values(c, 0), int(from), vectors.column(c));
           if (!options.lapackOrder)
             scale(vectors.column(c), phaseOf(vectors.column(c)));
@@ -237,7 +247,8 @@ static RoutineOrError makeInOrder(bool lapackOrder, const LibraryStep &step,
 
 static RoutineOrError makeEig(const LibraryStep &step) {
   OptionReader read(step.step);
-  const EigOptions options{read.flag("left"), read.flag("lapack_order")};
+  const EigOptions options{read.flag("left"), read.flag("lapack_order"),
+                           read.flag("only_values")};
   const size_t dims[] = {2, 1, 2};
   if (!read.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
     return Error("expected one operand and two results");

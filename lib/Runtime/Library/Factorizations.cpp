@@ -301,7 +301,7 @@ namespace meshloom::library {
 LibraryRows functionsOfFactorizations() {
   static constexpr LibraryRow rows[] = {
       {"cholesky", makeCholesky, {.usesTeam = true}},
-      {"triangular_solve", makeTriangularSolve}};
+      {"triangular_solve", makeTriangularSolve, {.fewestLines = 32}}};
   return rows;
 }
 } // namespace meshloom::library

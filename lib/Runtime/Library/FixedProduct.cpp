@@ -11,6 +11,7 @@
 #include "meshloom/Runtime/HalfFloats.h"
 
 #include <algorithm>
+#include <vector>
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -40,16 +41,25 @@ template <typename Element>
 void copyDense(const typename Element::Type *from, const int64_t *rows,
                int64_t rowCount, const int64_t *columns, int64_t columnCount,
                typename Element::Sum *to) {
-  bool isAdjacent = true;
-  for (int64_t j = 1; j < columnCount; ++j)
-    isAdjacent &= columns[j] == columns[0] + j;
+  // Columns may lie in long runs, as the channels of an image's elements do.
+  constexpr size_t longRun = 8;
+  auto &ends = threadLocal<std::vector<int64_t>>();
+  ends.clear();
+  for (int64_t j = 1; j <= columnCount; ++j)
+    if (j == columnCount || columns[j] != columns[j - 1] + 1)
+      ends.push_back(j);
+  const bool areLong = longRun * ends.size() <= size_t(columnCount);
   for (int64_t i = 0; i < rowCount; ++i, to += columnCount) {
     const typename Element::Type *row = from + rows[i];
-    if (isAdjacent)
-      for (int64_t j = 0; j < columnCount; ++j)
-        to[j] = Element::widen(row[columns[0] + j]);
+    int64_t j = 0;
+    if (areLong)
+      for (int64_t end : ends) {
+        const typename Element::Type *run = row + columns[j] - j;
+        for (; j < end; ++j)
+          to[j] = Element::widen(run[j]);
+      }
     else
-      for (int64_t j = 0; j < columnCount; ++j)
+      for (; j < columnCount; ++j)
         to[j] = Element::widen(row[columns[j]]);
   }
 }

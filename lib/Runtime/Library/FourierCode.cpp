@@ -87,8 +87,11 @@ MESHLOOM_LANES_INLINE void sumOdd(int64_t runtimeRadix, const Real *roots,
   };
   auto result = [&](int64_t k) __attribute__((always_inline)) {
     Element even = first, odd{};
+    int64_t power = 0; // of the root: j * k modulo the radix
     auto add = [&](int64_t j) __attribute__((always_inline)) {
-      const Real *root = roots + j * k % radix * 2;
+      power += k;
+      power -= power >= radix ? radix : 0;
+      const Real *root = roots + power * 2;
       even.re += sums[j].re * root[0];
       even.im += sums[j].im * root[0];
       odd.re += differences[j].re * root[1];
@@ -454,6 +457,48 @@ MESHLOOM_LANES_INLINE void joinBlock(const Real *from, int64_t half,
   joinMirrored<Real, Lanes>(from, half, roots, to, 1, half / 2 + 1);
 }
 
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void splitPairsOfLines(const Real *from, int64_t count,
+                                             const Real *factors, Real *first,
+                                             Real *second, int64_t step) {
+  using Element = ComplexLanes<Real, Lanes>;
+  constexpr int64_t size = 2 * Lanes;
+  const int64_t half = count / 2;
+  auto write = [](const Element &value, const Real *factorData,
+                  Real *to) __attribute__((always_inline)) {
+    Element factor;
+    loadElement(factor, factorData);
+    storeElement(Element{value.re * factor.re - value.im * factor.im,
+                         value.re * factor.im + value.im * factor.re},
+                 to);
+  };
+  for (int64_t k = 0; k <= half; ++k) {
+    Element a, b;
+    loadElement(a, from + k * size);
+    loadElement(b, from + (k == 0 ? 0 : count - k) * size);
+    write(Element{(a.re + b.re) * Real(0.5), (a.im - b.im) * Real(0.5)},
+          factors + k * size, first + k * step);
+    write(Element{(a.im + b.im) * Real(0.5), (b.re - a.re) * Real(0.5)},
+          factors + (half + 1 + k) * size, second + k * step);
+  }
+}
+
+template <typename Real, int Lanes>
+MESHLOOM_LANES_INLINE void joinPairsOfLines(const Real *first,
+                                            const Real *second, int64_t count,
+                                            Real *to) {
+  using Element = ComplexLanes<Real, Lanes>;
+  constexpr int64_t size = 2 * Lanes;
+  for (int64_t k = 0; k <= count / 2; ++k) {
+    Element a, b;
+    loadElement(a, first + k * size);
+    loadElement(b, second + k * size);
+    storeElement(Element{a.re - b.im, a.im + b.re}, to + k * size);
+    if (k > 0)
+      storeElement(Element{a.re + b.im, b.re - a.im}, to + (count - k) * size);
+  }
+}
+
 template <typename Real>
 MESHLOOM_LANES_INLINE void multiplyLines(const Real *a, const Real *b,
                                          int64_t count, Real sign,
@@ -530,14 +575,23 @@ MESHLOOM_LANES_INLINE void multiplyLines(const Real *a, const Real *b,
   TARGET void NAME##Join(REAL *block, int64_t half, const REAL *roots) {       \
     joinBlock<REAL, LANES>(block, half, roots, block);                         \
   }                                                                            \
+  TARGET void NAME##SplitPairs(const REAL *from, int64_t count,                \
+                               const REAL *factors, REAL *first, REAL *second, \
+                               int64_t step) {                                 \
+    splitPairsOfLines<REAL, LANES>(from, count, factors, first, second, step); \
+  }                                                                            \
+  TARGET void NAME##JoinPairs(const REAL *first, const REAL *second,           \
+                              int64_t count, REAL *to) {                       \
+    joinPairsOfLines<REAL, LANES>(first, second, count, to);                   \
+  }                                                                            \
   TARGET void NAME##Multiply(const REAL *a, const REAL *b, int64_t count,      \
                              REAL sign, REAL productSign, REAL *to) {          \
     multiplyLines(a, b, count, sign, productSign, to);                         \
   }                                                                            \
   constexpr FourierCode<REAL> NAME = {                                         \
-      LANES,        NAME##Transform,   NAME##Load,     NAME##Store,            \
-      NAME##Rotate, NAME##RotateAlike, NAME##LoadRows, NAME##Separate,         \
-      NAME##Join,   NAME##Multiply};
+      LANES,        NAME##Transform,   NAME##Load,      NAME##Store,           \
+      NAME##Rotate, NAME##RotateAlike, NAME##LoadRows,  NAME##Separate,        \
+      NAME##Join,   NAME##SplitPairs,  NAME##JoinPairs, NAME##Multiply};
 // NOLINTEND(bugprone-macro-parentheses)
 
 #if defined(__x86_64__)

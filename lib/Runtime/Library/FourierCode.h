@@ -63,6 +63,16 @@ template <typename Real> struct FourierCode {
   void (*separate)(Real *block, int64_t half, const Real *roots);
   /// The reverse: from half + 1 elements twice the conjugates of `half`.
   void (*join)(Real *block, int64_t half, const Real *roots);
+  /// A block of `count` elements is the transform of complex lines whose parts
+  /// are two real lines. Makes of it the first count / 2 + 1 elements of the
+  /// transforms of both, multiplied by the factors of the one and then those of
+  /// the other: element k is written at k * `step`.
+  void (*splitPairs)(const Real *from, int64_t count, const Real *factors,
+                     Real *first, Real *second, int64_t step);
+  /// The reverse, without factors: from the first count / 2 + 1 elements of
+  /// both, all elements of first + i second.
+  void (*joinPairs)(const Real *first, const Real *second, int64_t count,
+                    Real *to);
   /// to[i] = a[i] * b[i] of complex numbers side by side. Imaginary parts of
   /// `a` and then those of the products are multiplied by the signs.
   void (*multiply)(const Real *a, const Real *b, int64_t count, Real sign,
@@ -79,6 +89,6 @@ template <typename Real>
 void joinLine(const Real *spectrum, int64_t half, const Real *roots, Real *to);
 
 /// The largest radix of a pass.
-inline constexpr int64_t LARGEST_RADIX = 31;
+inline constexpr int64_t LARGEST_RADIX = 61;
 
 } // namespace meshloom::library

@@ -1,146 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FourierPlan.h"
 
+#include "FourierParts.h"
 #include "LargeMemory.h"
-#include "ThreadScratch.h"
+#include "OddRealTransform.h"
 
-#include "meshloom/Runtime/Library/Team.h"
-
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <mutex>
-#include <numbers>
 #include <tuple>
-#include <type_traits>
 
 using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// Lengths from which on a line is a matrix.
-constexpr int64_t LONG_LINE = 256;
 /// Elements of a long line that are worth a worker.
 constexpr int64_t ELEMENTS_OF_WORKER = 1 << 12;
 /// Bytes of lines that are copied to lie side by side.
 constexpr int64_t COPIED_BYTES = 1 << 20;
 
-/// Names the parts of a thread's memory that are in use at the same time.
-enum FourierSlot : unsigned {
-  FirstBlock,
-  SecondBlock,
-  Twiddled,
-  ChirpLine,
-  OneLine,
-  LinesFrom,
-  LinesTo
-};
-template <typename Real> Real *fourierScratch(FourierSlot slot, int64_t count) {
-  return static_cast<Real *>(threadScratch(slot, size_t(count) * sizeof(Real)));
-}
-
-/// The powers of exp(-2 pi i / length), each from two tables of about
-/// sqrt(length) entries of twice the precision.
-template <typename Real> class RootsOfUnity {
-  using Wide =
-      std::conditional_t<std::is_same_v<Real, float>, double, long double>;
-  struct Root {
-    Wide re, im;
-  };
-
-public:
-  explicit RootsOfUnity(int64_t length) {
-    while ((int64_t(1) << (2 * shift)) < length)
-      ++shift;
-    const int64_t few = int64_t(1) << shift;
-    auto root = [&](int64_t power) -> Root {
-      const Wide angle =
-          2 * std::numbers::pi_v<Wide> * Wide(power) / Wide(length);
-      return {std::cos(angle), -std::sin(angle)};
-    };
-    for (int64_t i = 0; i < few; ++i)
-      fine.push_back(root(i));
-    for (int64_t i = 0; i * few < length; ++i)
-      coarse.push_back(root(i * few));
-  }
-  /// `power` from 0 up to the length.
-  void get(int64_t power, Real &re, Real &im) const {
-    const Root &a = coarse[size_t(power >> shift)],
-               &b = fine[size_t(power & ((int64_t(1) << shift) - 1))];
-    re = Real(a.re * b.re - a.im * b.im);
-    im = Real(a.re * b.im + a.im * b.re);
-  }
-
-private:
-  int shift = 0;
-  std::vector<Root> fine, coarse;
-};
-
-/// The radices of the passes: eight, four and two, then odd primes. None if a
-/// prime is too large.
-std::vector<int64_t> radicesOf(int64_t length) {
-  std::vector<int64_t> radices;
-  int64_t twos = 0;
-  for (; length % 2 == 0; length /= 2)
-    ++twos;
-  for (; twos >= 5 || twos == 3; twos -= 3)
-    radices.push_back(8);
-  for (; twos >= 2; twos -= 2)
-    radices.push_back(4);
-  if (twos == 1)
-    radices.push_back(2);
-  for (int64_t prime = 3; prime <= LARGEST_RADIX; prime += 2)
-    for (; length % prime == 0; length /= prime)
-      radices.push_back(prime);
-  if (length > 1)
-    radices.clear();
-  return radices;
-}
-
-bool hasSmallFactors(int64_t length) {
-  return length == 1 || !radicesOf(length).empty();
-}
-
-template <typename Real> FourierPasses<Real> makePasses(int64_t length) {
-  FourierPasses<Real> result;
-  result.length = length;
-  int64_t stride = 1, remaining = length;
-  for (int64_t radix : radicesOf(length)) {
-    const int64_t blocks = remaining / radix;
-    const RootsOfUnity<Real> rootsOfUnity(remaining);
-    std::vector<Real> &twiddles =
-        result.factors.emplace_back(size_t(blocks * (radix - 1) * 2));
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t k = 1; k < radix; ++k) {
-        Real *twiddle = &twiddles[size_t((block * (radix - 1) + k - 1) * 2)];
-        rootsOfUnity.get(block * k, twiddle[0], twiddle[1]);
-      }
-    const Real *roots = nullptr;
-    const Real *twiddleData = twiddles.data();
-    if (radix % 2 == 1) {
-      const RootsOfUnity<Real> few(radix);
-      std::vector<Real> &values =
-          result.factors.emplace_back(size_t(radix) * 2);
-      for (int64_t k = 0; k < radix; ++k) {
-        few.get(k, values[size_t(2 * k)], values[size_t(2 * k) + 1]);
-        values[size_t(2 * k) + 1] *= -1;
-      }
-      roots = values.data();
-    }
-    result.passes.push_back({radix, blocks, stride, twiddleData, roots});
-    stride *= radix;
-    remaining = blocks;
-  }
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // A line as a matrix
 //===----------------------------------------------------------------------===//
-
-int64_t roundedUp(int64_t count, int64_t to) {
-  return (count + to - 1) / to * to;
-}
 
 /// The number of rows that fills vectors best; among equals, the one nearest to
 /// a square.
@@ -176,46 +56,36 @@ public:
       : code(fourierCode<Real>()), rows(rowsOf(length, code.lanes)),
         columns(length / rows), ofColumns(makePasses<Real>(rows)),
         ofRows(makePasses<Real>(columns)) {
+    const LineGroups groups = groupsOf(columns);
     const int64_t lanes = code.lanes;
     const RootsOfUnity<Real> roots(length);
-    twiddles.resize(size_t(groupsOf(columns) * rows * 2 * lanes));
+    twiddles.resize(size_t(groups.count() * rows * 2 * lanes));
     Real *to = twiddles.data();
-    for (int64_t group = 0; group < groupsOf(columns); ++group)
+    for (int64_t group = 0; group < groups.count(); ++group)
       for (int64_t row = 0; row < rows; ++row, to += 2 * lanes)
-        for (int64_t l = 0; l < std::min(lanes, columns); ++l)
-          roots.get((beginOf(group, columns) + l) * row, to[l], to[lanes + l]);
+        for (int64_t l = 0; l < groups.size(); ++l)
+          roots.get((groups.begin(group) + l) * row, to[l], to[lanes + l]);
   }
 
   void run(const Real *from, Real sign, Real *to, Real realScale,
            Real imaginaryScale) const override {
-    const int64_t lanes = code.lanes, size = 2 * lanes,
-                  most = std::max(rows, columns) * size,
-                  step = (groupsOf(columns) + 1) * size;
+    const LineGroups ofColumn = groupsOf(columns), ofRow = groupsOf(rows);
+    const int64_t size = 2 * code.lanes, most = std::max(rows, columns) * size,
+                  step = (ofColumn.count() + 1) * size;
     Real *twiddled = fourierScratch<Real>(Twiddled, rows * step);
-    // Calls body(group, first, second), with two blocks of the thread. The last
-    // two groups overlap: one worker has both.
-    auto forEachGroup = [&](int64_t lines, auto body) {
-      const int64_t groups = groupsOf(lines),
-                    apart = std::max<int64_t>(1, groups - 1);
-      Team::current().forEachRange(
-          apart, std::max<int64_t>(1, ELEMENTS_OF_WORKER * groups / length()),
-          /*grain=*/1, [&](int64_t begin, int64_t end) {
-            Real *first = fourierScratch<Real>(FirstBlock, most),
-                 *second = fourierScratch<Real>(SecondBlock, most);
-            const int64_t last = end == apart ? groups : end;
-            for (int64_t group = begin; group < last; ++group)
-              body(group, first, second);
-          });
-    };
-    forEachGroup(columns, [&](int64_t group, Real *first, Real *second) {
-      code.load(from + 2 * beginOf(group, columns), {2 * columns, 1, 2},
-                std::min(lanes, columns), rows, sign, first);
+    ofColumn.forEach(length(), [&](int64_t group) {
+      Real *first = fourierScratch<Real>(FirstBlock, most),
+           *second = fourierScratch<Real>(SecondBlock, most);
+      code.load(from + 2 * ofColumn.begin(group), {2 * columns, 1, 2},
+                ofColumn.size(), rows, sign, first);
       const Real *sums = code.transform(ofColumns.passes, first, second);
       code.rotate(sums, rows, &twiddles[size_t(group * rows * size)],
                   twiddled + group * size, step);
     });
-    forEachGroup(rows, [&](int64_t group, Real *first, Real *second) {
-      const int64_t begin = beginOf(group, rows), count = std::min(lanes, rows);
+    ofRow.forEach(length(), [&](int64_t group) {
+      Real *first = fourierScratch<Real>(FirstBlock, most),
+           *second = fourierScratch<Real>(SecondBlock, most);
+      const int64_t begin = ofRow.begin(group), count = ofRow.size();
       code.loadRows(twiddled + begin * step, step, count, columns, first);
       const Real *sums = code.transform(ofRows.passes, first, second);
       code.store(sums, count, columns, realScale, imaginaryScale,
@@ -243,7 +113,7 @@ public:
       const int64_t group = column / lanes;
       code.rotateAlike(sums, rows,
                        &twiddles[size_t(group * rows * size + column -
-                                        beginOf(group, columns))],
+                                        groupsOf(columns).begin(group))],
                        twiddled + column * size, step);
     }
     for (int64_t row = 0; row < rows; ++row) {
@@ -259,14 +129,7 @@ public:
 
 private:
   int64_t length() const { return rows * columns; }
-  /// Lines side by side; the last group ends with the last one.
-  int64_t groupsOf(int64_t lines) const {
-    return roundedUp(lines, code.lanes) / code.lanes;
-  }
-  int64_t beginOf(int64_t group, int64_t lines) const {
-    return std::max<int64_t>(0,
-                             std::min(group * code.lanes, lines - code.lanes));
-  }
+  LineGroups groupsOf(int64_t lines) const { return {code.lanes, lines}; }
 
   const FourierCode<Real> &code;
   const int64_t rows, columns;
@@ -382,6 +245,8 @@ bool isHalved(FourierKind kind, int64_t length) {
 }
 } // namespace
 
+template <typename Real> FourierPlan<Real>::~FourierPlan() = default;
+
 template <typename Real>
 FourierPlan<Real>::FourierPlan(FourierKind kind, int64_t length)
     : kind(kind), length(length),
@@ -392,7 +257,11 @@ FourierPlan<Real>::FourierPlan(FourierKind kind, int64_t length)
     for (int64_t k = 0; k <= inner / 2; ++k)
       rootsOfUnity.get(k, roots[size_t(2 * k)], roots[size_t(2 * k) + 1]);
   }
-  if (!hasSmallFactors(inner))
+  const bool isReal =
+      kind == FourierKind::FromReal || kind == FourierKind::ToReal;
+  if (isReal && OddRealTransform<Real>::isFor(length))
+    oddLine = std::make_unique<OddRealTransform<Real>>(length);
+  else if (!hasSmallFactors(inner))
     line = std::make_unique<ChirpTransform<Real>>(inner);
   else if (inner >= LONG_LINE)
     line = std::make_unique<MatrixTransform<Real>>(inner);
@@ -478,6 +347,9 @@ void FourierPlan<Real>::runLine(const Real *from, Real *to) const {
     line->run(from, 1, to, 1, 1);
     return separateLine(to, half, roots.data());
   }
+  if (oddLine)
+    return kind == FourierKind::FromReal ? oddLine->fromReal(from, to)
+                                         : oddLine->toReal(from, to, scale);
   Real *elements = fourierScratch<Real>(OneLine, 2 * length);
   if (kind == FourierKind::FromReal) {
     for (int64_t i = 0; i < length; ++i) {
@@ -529,7 +401,7 @@ void FourierPlan<Real>::run(const Real *from, ElementStrides fromStrides,
   };
   const LineStrides fromReals = inReals(fromStrides, isFromReal),
                     toReals = inReals(toStrides, isToReal);
-  if (!line) {
+  if (!line && !oddLine) {
     const int64_t lanes = fourierCode<Real>().lanes;
     for (int64_t l = 0; l < lines; l += lanes)
       runLanes(from + l * fromReals.line, fromReals, to + l * toReals.line,

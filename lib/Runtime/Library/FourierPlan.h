@@ -11,7 +11,8 @@
 // - A length with a large prime factor becomes a convolution, by transforms of
 //   a longer line (L. Bluestein, A Linear Filtering Approach to the Computation
 //   of the Discrete Fourier Transform, 1970).
-// - Real numbers of an even count are half as many complex ones.
+// - Real numbers of an even count are half as many complex ones. An odd count
+//   of them is a matrix of half as many complex columns (OddRealTransform.h).
 //
 // How a line is computed follows from its length alone, so its bits do not
 // depend on how many there are or where they lie. Twiddle factors are exact to
@@ -58,10 +59,13 @@ public:
   }
 };
 
+template <typename Real> class OddRealTransform;
+
 template <typename Real> class FourierPlan {
 public:
   /// `length` > 0: of the real or complex side.
   FourierPlan(FourierKind kind, int64_t length);
+  ~FourierPlan();
   /// One that all steps of a process share.
   static std::shared_ptr<const FourierPlan> get(FourierKind kind,
                                                 int64_t length);
@@ -86,6 +90,8 @@ private:
   std::vector<Real> roots; ///< of FourierCode::separate and join
   FourierPasses<Real> passes;
   std::unique_ptr<LineTransform<Real>> line; ///< null: lines side by side
+  /// Where the line is an odd count of real numbers.
+  std::unique_ptr<OddRealTransform<Real>> oddLine;
 };
 
 } // namespace meshloom::library

@@ -401,21 +401,40 @@ bool areShort(const uint32_t *from, int64_t rows, int64_t columns,
   return true;
 }
 
+/// Joins Count neighbours of two terms: the halves of a number are two terms.
+template <int Count>
+MESHLOOM_LANES_INLINE void joinTerms(const uint32_t *even, const uint32_t *odd,
+                                     uint32_t *to) {
+  LaneVector<uint32_t, Count> low, high;
+  std::memcpy(&low, even, sizeof low);
+  std::memcpy(&high, odd, sizeof high);
+  const LaneVector<uint32_t, Count> pairs = (low & 0xffffU) | high << 16;
+  std::memcpy(to, &pairs, sizeof pairs);
+}
+
 /// Panels [terms, width] one after the other become panels of pairs, each where
-/// it began: the halves of a number are two terms. A last one may be alone.
+/// it began. A last term may be alone. All of a vector is read before it is
+/// written over.
 MESHLOOM_CLONES void joinPairs(uint32_t *panels, int64_t lines, int64_t terms,
                                int64_t width) {
+  constexpr int many = 16, few = 4;
   for (int64_t l = 0; l < lines; l += width) {
     uint32_t *panel = panels + l * terms;
     for (int64_t k = 0; k < terms; k += 2) {
       const uint32_t *even = panel + k * width, *odd = even + width;
       uint32_t *to = panel + k / 2 * width;
-      if (k + 1 < terms)
-        for (int64_t i = 0; i < width; ++i)
-          to[i] = (even[i] & 0xffffU) | odd[i] << 16;
-      else
-        for (int64_t i = 0; i < width; ++i)
+      int64_t i = 0;
+      if (k + 1 < terms) {
+        for (; i + many <= width; i += many)
+          joinTerms<many>(even + i, odd + i, to + i);
+        for (; i + few <= width; i += few)
+          joinTerms<few>(even + i, odd + i, to + i);
+        for (; i < width; ++i)
+          joinTerms<1>(even + i, odd + i, to + i);
+      } else {
+        for (; i < width; ++i)
           to[i] = even[i] & 0xffffU;
+      }
     }
   }
 }
@@ -490,11 +509,12 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
         const T *from =
             rhs + first * rhsStrides.rowStride + c * rhsStrides.columnStride;
         // Panels before it are read where they are: no vector of them is
-        // longer than its row.
+        // longer than its row, or the rows of the next block are behind it.
+        const bool fits = columns % code.lanes == 0 ||
+                          (k - first - terms) * rhsStrides.rowStride >= width;
         const int64_t packed = !inPlace ? 0
-                               : columns % code.lanes == 0
-                                   ? columns
-                                   : columns / width * width;
+                               : fits   ? columns
+                                        : columns / width * width;
         const int64_t last = (columns - packed) % width;
         pack(from + packed * rhsStrides.columnStride, columns - packed,
              {rhsStrides.columnStride, rhsStrides.rowStride}, terms, width,

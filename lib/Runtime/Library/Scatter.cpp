@@ -343,11 +343,17 @@ void cutBox(LibraryOperand &box, size_t dim, int64_t begin, int64_t end) {
 /// Where nothing else is cut, workers of a team have parts of the result along
 /// its longest dim that windows move along. Each reads all indices, which takes
 /// a fraction of the time that updates at random places take: two or three
-/// workers gain nothing.
+/// workers gain nothing, and share the updates where these are many
+/// (ScatterSums.h).
 Status Scatter::run(const LibraryArguments &arguments) const {
   const LibraryOperand &result = arguments.outputs[0];
   if (result.empty())
     return Success();
+  if (isOrdered) {
+    const TeamScope alone(nullptr);
+    runPart(arguments);
+    return Success();
+  }
   Team &team = Team::current();
   size_t cut = result.extent.size();
   for (size_t d = 0; d < result.extent.size(); ++d)
@@ -355,8 +361,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
         (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
       cut = d;
   constexpr int64_t fewWorkers = 3;
-  if (team.workers() <= fewWorkers || cut == result.extent.size() ||
-      isOrdered) {
+  if (team.workers() <= fewWorkers || cut == result.extent.size()) {
     runPart(arguments);
     return Success();
   }

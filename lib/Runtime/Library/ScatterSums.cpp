@@ -9,6 +9,7 @@
 #include "ThreadScratch.h"
 
 #include "meshloom/Runtime/BoxCopy.h"
+#include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
 #include <memory>
@@ -134,20 +135,37 @@ template <typename T> T *temporary(std::vector<T> &large, size_t size) {
   return values;
 }
 
-/// Many updates: with a sum for each element of the box.
+/// Many updates: with a sum for each element of the box. Workers of a team have
+/// sums of their own for a part of the updates each.
 template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   const LibraryOperand &result = alike.result;
   const Shape dense = rowMajorStrides(result.extent);
   const WindowPart part = alike.part(dense);
-  const auto size = size_t(elementCount(result.extent));
+  const int64_t size = elementCount(result.extent),
+                windows = alike.windows.count();
+  constexpr int64_t least = 1 << 14, many = 4;
+  Team &team = Team::current();
+  const int64_t parts = team.partsOf(windows * elementCount(part.extent),
+                                     std::max(least, many * size));
   std::vector<SumOfUpdates<T>> large;
-  SumOfUpdates<T> *sums = temporary(large, size);
+  SumOfUpdates<T> *sums = temporary(large, size_t(size * parts));
   const bool inOrder = alike.windows.mayOverlap();
-  forEachBlock<T>(alike, part, dense,
-                  [&](WindowOffsets offsets, const T *from) {
-                    addToSums(part, offsets, from, alike.step(), inOrder,
-                              sums + part.tensor);
-                  });
+  team.forEach(parts, [&](int64_t p) {
+    int64_t next = 0;
+    alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+      const int64_t first = std::exchange(next, next + block.count);
+      if (first < windows * p / parts || first >= windows * (p + 1) / parts)
+        return;
+      Offset offsets[IndexedWindows::BLOCK];
+      alike.windows.readOffsets(block, dense, offsets);
+      addToSums(part, WindowOffsets(offsets, size_t(block.count)),
+                alike.first<T>(part, block), alike.step(), inOrder,
+                sums + p * size + part.tensor);
+    });
+  });
+  for (int64_t p = 1; p < parts; ++p)
+    for (int64_t e = 0; e < size; ++e)
+      sums[e].merge(sums[p * size + e]);
   addSums(result.extent, reinterpret_cast<T *>(result.data), result.strides,
           sums, dense);
 }

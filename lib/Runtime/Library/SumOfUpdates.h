@@ -22,6 +22,10 @@ struct CorrectedSum {
     error += (sum - (next - rounded)) + (term - rounded);
     sum = next;
   }
+  void merge(const CorrectedSum &other) {
+    add(other.sum);
+    error += other.error;
+  }
   /// The sum, which may be infinite: its error is then no number.
   double value() const { return std::isfinite(sum) ? sum + error : sum; }
 };
@@ -30,6 +34,8 @@ struct CorrectedSum {
 template <typename T> struct SumOfUpdates {
   double sum = 0;
   void add(SumOf<T> term) { sum += double(term); }
+  /// Adds the terms of another sum.
+  void merge(const SumOfUpdates &other) { sum += other.sum; }
   bool isZero() const { return sum == 0; }
   /// Returns `before` and all terms.
   SumOf<T> value(SumOf<T> before) const {
@@ -39,6 +45,7 @@ template <typename T> struct SumOfUpdates {
 template <> struct SumOfUpdates<double> {
   CorrectedSum sum;
   void add(double term) { sum.add(term); }
+  void merge(const SumOfUpdates &other) { sum.merge(other.sum); }
   bool isZero() const { return sum.sum == 0 && sum.error == 0; }
   double value(double before) const {
     CorrectedSum total = sum;
@@ -51,6 +58,7 @@ template <> struct SumOfUpdates<std::complex<float>> {
   void add(std::complex<float> term) {
     sum += std::complex<double>(term.real(), term.imag());
   }
+  void merge(const SumOfUpdates &other) { sum += other.sum; }
   bool isZero() const { return sum == 0.0; }
   std::complex<float> value(std::complex<float> before) const {
     return {float(double(before.real()) + sum.real()),
@@ -62,6 +70,10 @@ template <> struct SumOfUpdates<std::complex<double>> {
   void add(std::complex<double> term) {
     real.add(term.real());
     imag.add(term.imag());
+  }
+  void merge(const SumOfUpdates &other) {
+    real.merge(other.real);
+    imag.merge(other.imag);
   }
   bool isZero() const { return real.isZero() && imag.isZero(); }
   std::complex<double> value(std::complex<double> before) const {

@@ -111,10 +111,12 @@ public:
     std::vector<int64_t> index(rank, 0);
     int64_t offset = 0;
     const bool wholeRows = hasWholeRows();
-    if (wholeRows)
+    if (wholeRows) {
       startLines(count);
-    else if (sumsColumnsFirst())
+      joinPlaces();
+    } else if (sumsColumnsFirst()) {
       startPlanes();
+    }
     const bool hasLines = wholeRows || planes.lines > 0;
     while (true) {
       if (planes.lines > 0) {
@@ -190,6 +192,22 @@ private:
              int64_t(begins.size()) - 1,
              line == rank_none ? 0 : out.strides[line],
              count};
+  }
+
+  /// Makes one long row of a line's rows, where each one and the rows that it
+  /// combines lie behind those of the place before.
+  void joinPlaces() {
+    if (line == rank_none || out.strides[line] != lines.count)
+      return;
+    const auto touched = size_t(begins[1]);
+    for (size_t place = 1; place < begins.size(); ++place)
+      if (begins[place] != int64_t(place * touched))
+        return;
+    for (size_t i = touched; i < inner.size(); ++i)
+      if (inner[i] != inner[i - touched] + lines.count)
+        return;
+    lines.count *= lines.places;
+    lines.places = 1;
   }
 
   /// Where the rows of a place's window begin, without what the line adds.

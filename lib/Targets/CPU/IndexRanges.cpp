@@ -68,7 +68,7 @@ SmallVector<IndexRange> meshloom::rangesAlong(KernelOp kernel, unsigned loop) {
 
 SmallVector<int64_t> meshloom::bordersOf(KernelOp kernel, unsigned loop,
                                          ArrayRef<IndexRange> ranges) {
-  constexpr int64_t shortLoop = 64, mostPieces = 6, mostOps = 512;
+  constexpr int64_t shortLoop = 64, mostPieces = 6, mostOps = 2048;
   const int64_t extent = kernel.getExtents()[loop];
   SmallVector<int64_t> borders;
   for (const IndexRange &range : ranges)

@@ -188,7 +188,8 @@ int64_t EigOp::getTerms() {
 LibraryCall EigOp::getLibraryCall() {
   return LibraryCall(*this, "eig")
       .flag("left", getLeft())
-      .flag("lapack_order", getLapackOrder());
+      .flag("lapack_order", getLapackOrder())
+      .flag("only_values", getVectors().use_empty());
 }
 LogicalResult EigOp::verify() {
   if (failed(verifySquare(*this, 1, getA())) ||

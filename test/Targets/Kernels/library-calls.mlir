@@ -184,3 +184,13 @@ func.func @copies(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>) -> (
   %1 = dtensor.transpose %x dims [1, 0] : (tensor<256x256xf32, #x>) -> tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
   return %0, %1 : tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>, tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
 }
+
+// Eigenvectors that nobody reads are not computed.
+// CHECK-LABEL: func.func @eigenvalues
+// CHECK: spmd.library_call "eig" {{.*}}options = {{.*}}left = true, only_values = true}
+// CHECK: spmd.library_call "eig" {{.*}}left = true, only_values = false}
+func.func @eigenvalues(%a: tensor<100x100xf32, #square>, %b: tensor<100x100xf32, #square>) -> (tensor<100xcomplex<f32>, #places>, tensor<100x100xcomplex<f32>, #square>) {
+  %w, %v = dtensor.eig %a {left} : (tensor<100x100xf32, #square>) -> (tensor<100xcomplex<f32>, #places>, tensor<100x100xcomplex<f32>, #square>)
+  %x, %u = dtensor.eig %b {left} : (tensor<100x100xf32, #square>) -> (tensor<100xcomplex<f32>, #places>, tensor<100x100xcomplex<f32>, #square>)
+  return %w, %u : tensor<100xcomplex<f32>, #places>, tensor<100x100xcomplex<f32>, #square>
+}

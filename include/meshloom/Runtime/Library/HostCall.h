@@ -57,6 +57,10 @@ struct LibraryProperties {
   /// Parts of the result along a loop that does not index the first input read
   /// all of its lines.
   bool readsLines = false;
+  /// A call reads all of its first input for each part of the result along a
+  /// loop that does not index that input. The part should have so many of the
+  /// loop's iterations; 0: any number will do.
+  int64_t fewestLines = 0;
   /// A call that has few lines or matrices divides its work among a Team.
   bool usesTeam = false;
   /// Calls run a function of the user's, which may fail in the middle of a run.

@@ -18,6 +18,7 @@ public:
               std::span<const Loop> loops, int64_t chunks, Work &work);
 
   void dropScatteredLoops();
+  void keepLinesTogether();
   void sort();
 
 private:
@@ -67,6 +68,21 @@ void LoopRanking::dropScatteredLoops() {
     std::erase_if(work.candidates, anew);
   else if (std::ranges::any_of(work.candidates, anew))
     work.mostChunks = 1;
+}
+
+/// Lines for which a call reads the whole first input are cut into few chunks.
+void LoopRanking::keepLinesTogether() {
+  const int64_t fewest =
+      kernel ? library::propertiesOf(kernel->library).fewestLines : 0;
+  if (fewest == 0)
+    return;
+  auto areFew = [&](unsigned l) {
+    return !kernel->inputs[0].dependsOn(l) && work.extents[l] < 2 * fewest;
+  };
+  std::erase_if(work.candidates, areFew);
+  for (unsigned l : work.candidates)
+    if (!kernel->inputs[0].dependsOn(l))
+      work.mostChunks = work.extents[l] / fewest;
 }
 
 /// Returns into how many of the wanted chunks loop `l` may be cut: a chunk of a
@@ -148,5 +164,6 @@ void plan::rankCandidates(const Program &program, const StepGraph &graph,
                           Work &work) {
   LoopRanking ranking(program, graph, loops, chunks, work);
   ranking.dropScatteredLoops();
+  ranking.keepLinesTogether();
   ranking.sort();
 }
