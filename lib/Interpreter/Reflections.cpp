@@ -14,11 +14,11 @@ Number makeReflection(MatrixView &a, int64_t r, int64_t c) {
   Number alpha = a(r, c);
   double below = 0;
   for (int64_t i = r + 1; i < a.rows; ++i)
-    below += std::norm(a(i, c));
+    below = std::hypot(below, std::abs(a(i, c)));
   if (below == 0 && alpha.imag() == 0)
     return 0;
   double beta =
-      -std::copysign(std::sqrt(std::norm(alpha) + below), alpha.real());
+      -std::copysign(std::hypot(std::abs(alpha), below), alpha.real());
   for (int64_t i = r + 1; i < a.rows; ++i)
     a.put(i, c, a(i, c) / (alpha - beta));
   a.put(r, c, beta);

@@ -151,8 +151,10 @@ bufferWithCopy(const ClientObject &client, MemoryObject &memory,
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
   }
-  return std::make_unique<BufferObject>(memory, element, shape, order,
-                                        std::move(part));
+  return std::make_unique<BufferObject>(
+      memory,
+      std::make_shared<const BufferType>(BufferType{element, shape, order}),
+      std::move(part));
 }
 
 Status fromHost(const Arguments &args) {
@@ -285,8 +287,8 @@ Result<std::unique_ptr<BufferObject>> copyInto(MemoryObject &memory,
   auto part = buffer.part();
   if (!part)
     return part.error();
-  return std::make_unique<BufferObject>(memory, buffer.element(), buffer.dims(),
-                                        buffer.order(), std::move(*part));
+  return std::make_unique<BufferObject>(memory, buffer.type(),
+                                        std::move(*part));
 }
 
 Status copyToDevice(const Arguments &args) {
@@ -463,10 +465,10 @@ std::shared_ptr<const void> ClaimedAddresses::claim(const char *address) {
           }};
 }
 
-BufferObject::BufferObject(MemoryObject &memory, ElementType element,
-                           Shape dims, DimOrder order, ArrayPart part)
-    : place(memory), type(std::move(element)), extents(std::move(dims)),
-      dimOrder(std::move(order)), current(std::move(part)) {}
+BufferObject::BufferObject(MemoryObject &memory,
+                           std::shared_ptr<const BufferType> type,
+                           ArrayPart part)
+    : place(memory), bufferType(std::move(type)), current(std::move(part)) {}
 
 Result<ArrayPart> BufferObject::part() const {
   std::lock_guard lock(mutex);
@@ -532,8 +534,8 @@ Result<std::shared_ptr<const char>> BufferObject::elementsAlone() {
     return found;
   auto copy = allocateAligned(bytes());
   std::memcpy(copy.get(), found->get(), size_t(bytes()));
-  auto array = arrayInPlace(client.client,
-                            onOneDevice(type.storage, dimsInMemory()), copy);
+  auto array = arrayInPlace(
+      client.client, onOneDevice(element().storage, dimsInMemory()), copy);
   if (!array)
     return array.error();
   current = {std::make_shared<SharedArray>(std::move(*array)), 0};

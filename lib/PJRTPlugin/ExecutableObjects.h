@@ -66,8 +66,8 @@ struct LoadedExecutableObject : HandleObject<LoadedExecutableObject> {
   /// The devices of the partitions in this process.
   std::vector<DeviceObject *> devices;
   std::atomic<bool> deleted = false;
-  /// Per result, the shape that each of these partitions has.
-  std::vector<std::vector<Shape>> resultShapes;
+  /// Per result, the type of the buffer that each of these partitions gets.
+  std::vector<std::vector<std::shared_ptr<const BufferType>>> resultTypes;
 
   LoadedExecutableObject(std::shared_ptr<const LoadedProgram> program,
                          std::vector<DeviceObject *> devices);

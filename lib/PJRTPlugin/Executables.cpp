@@ -160,17 +160,19 @@ LoadedExecutableObject::LoadedExecutableObject(
     std::vector<DeviceObject *> partitions)
     : program(std::move(loaded)), devices(std::move(partitions)) {
   for (size_t i = 0; i < program->interface.results.size(); ++i) {
-    auto &shapes = resultShapes.emplace_back();
+    auto &types = resultTypes.emplace_back();
     const ArrayType *type = program->resultType(i);
     const ValueType &value = program->interface.results[i];
     const PartPlaces &places = program->placesOf(value);
     for (int64_t partition : program->partitionsHere)
-      shapes.push_back(
+      types.push_back(std::make_shared<const BufferType>(BufferType{
+          value.element,
           type
               ? value.order.ofValue(
                     type->layout.shard(type->shape, places.meshIndex(partition))
                         .extent)
-              : Shape());
+              : Shape(),
+          value.order}));
   }
 }
 

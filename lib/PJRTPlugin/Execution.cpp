@@ -5,9 +5,11 @@
 #include "ExecutableObjects.h"
 #include "FunctionTable.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -42,10 +44,10 @@ private:
   Status checkDonations() const;
   /// The argument as an array of the type that the program wants.
   Result<SharedArray> argument(size_t i);
-  std::optional<Array> asOne(const std::vector<ArrayPart> &parts,
+  std::optional<Array> asOne(std::span<const ArrayPart> parts,
                              const PartPlaces &places,
                              const ArrayType &type) const;
-  Result<SharedArray> assemble(size_t i, const std::vector<ArrayPart> &parts,
+  Result<SharedArray> assemble(size_t i, std::span<const ArrayPart> parts,
                                const ArrayType &type);
   Status bringCallbacks() const;
   void giveDonationsAway();
@@ -92,6 +94,7 @@ Status Execution::check() const {
 }
 
 Status Execution::readBuffers() {
+  buffers.reserve(partitions * argumentCount);
   for (size_t partition = 0; partition < partitions; ++partition)
     for (size_t i = 0; i < argumentCount; ++i) {
       auto *buffer = &Arguments::objectOf<BufferObject>(
@@ -135,15 +138,13 @@ Status Execution::checkOrder(size_t i, const BufferObject &buffer) const {
 Status Execution::checkDonations() const {
   if (std::ranges::none_of(donated, [](bool flag) { return flag; }))
     return Success();
-  std::set<const BufferObject *> gone, used;
+  llvm::DenseMap<const BufferObject *, bool> isDonated;
+  isDonated.reserve(unsigned(buffers.size()));
   for (size_t partition = 0; partition < partitions; ++partition)
     for (size_t i = 0; i < argumentCount; ++i) {
-      const BufferObject *operand = &buffer(partition, i);
-      const bool again =
-          donated[i] ? !gone.insert(operand).second || used.contains(operand)
-                     : gone.contains(operand);
-      used.insert(operand);
-      if (again)
+      const auto [use, isFirst] =
+          isDonated.try_emplace(&buffer(partition, i), donated[i]);
+      if (!isFirst && (use->second || donated[i]))
         return Error(fmt::format(
             "Attempt to donate the same buffer twice in Execute(): argument {} "
             "of '{}' is given away, and is used by another argument too",
@@ -153,7 +154,7 @@ Status Execution::checkDonations() const {
 }
 
 /// The array that all parts are of, if it can be the argument as it is.
-std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
+std::optional<Array> Execution::asOne(std::span<const ArrayPart> parts,
                                       const PartPlaces &places,
                                       const ArrayType &type) const {
   const auto &whole = parts.front().whole;
@@ -180,7 +181,7 @@ std::optional<Array> Execution::asOne(const std::vector<ArrayPart> &parts,
 
 /// Puts the parts together, and has the buffers remember the array.
 Result<SharedArray> Execution::assemble(size_t i,
-                                        const std::vector<ArrayPart> &parts,
+                                        std::span<const ArrayPart> parts,
                                         const ArrayType &type) {
   const auto &client = program.executable->client();
   const ValueType &value = program.interface.arguments[i];
@@ -221,7 +222,7 @@ Result<SharedArray> Execution::assemble(size_t i,
 Result<SharedArray> Execution::argument(size_t i) {
   const ArrayType &type = *program.argumentType(i);
   const PartPlaces &places = program.placesOf(program.interface.arguments[i]);
-  std::vector<ArrayPart> parts;
+  llvm::SmallVector<ArrayPart, 8> parts;
   for (const auto [index, list] : places.indicesHere) {
     auto part = buffer(list, i).part();
     if (!part)
@@ -278,7 +279,7 @@ void Execution::giveResults(const std::vector<Array> &results) {
     for (size_t partition = 0; partition < partitions; ++partition) {
       MemoryObject &memory = loaded.devices[partition]->defaultMemory();
       listOf(Args::output_lists, partition)[i] = new BufferObject(
-          memory, value.element, loaded.resultShapes[i][partition], value.order,
+          memory, loaded.resultTypes[i][partition],
           {whole, places.meshIndex(program.partitionsHere[partition])});
     }
   }
@@ -294,6 +295,7 @@ Status Execution::run() {
   if (Status right = checkDonations(); !right)
     return right;
   std::vector<Array> arguments;
+  arguments.reserve(argumentCount);
   for (size_t i = 0; i < argumentCount; ++i) {
     if (program.argumentAt[i] < 0)
       continue;

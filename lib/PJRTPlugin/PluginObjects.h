@@ -122,21 +122,29 @@ struct ArrayPart {
   }
 };
 
+/// The type of a buffer. Buffers that one program returns share theirs.
+struct BufferType {
+  ElementType element;
+  Shape dims;
+  DimOrder order;
+};
+
 /// One device's buffer. Safe to use from any thread.
 class BufferObject : public HandleObject<BufferObject> {
 public:
   static constexpr std::string_view kindName = "a buffer";
   /// `part` is of an array with the dims in the order of memory.
-  BufferObject(MemoryObject &memory, ElementType element, Shape dims,
-               DimOrder order, ArrayPart part);
+  BufferObject(MemoryObject &memory, std::shared_ptr<const BufferType> type,
+               ArrayPart part);
 
   MemoryObject &memory() const { return place; }
   DeviceObject &device() const { return *place.device; }
-  const ElementType &element() const { return type; }
-  const Shape &dims() const { return extents; }
-  const DimOrder &order() const { return dimOrder; }
-  Shape dimsInMemory() const { return dimOrder.inMemory(extents); }
-  int64_t bytes() const { return elementCount(extents) * type.width(); }
+  const std::shared_ptr<const BufferType> &type() const { return bufferType; }
+  const ElementType &element() const { return bufferType->element; }
+  const Shape &dims() const { return bufferType->dims; }
+  const DimOrder &order() const { return bufferType->order; }
+  Shape dimsInMemory() const { return order().inMemory(dims()); }
+  int64_t bytes() const { return elementCount(dims()) * element().width(); }
 
   /// Fails where the buffer has been deleted or donated. A token's part has no
   /// array.
@@ -164,9 +172,7 @@ private:
   void hideElements();
 
   MemoryObject &place;
-  const ElementType type;
-  const Shape extents;
-  const DimOrder dimOrder;
+  const std::shared_ptr<const BufferType> bufferType;
 
   mutable std::mutex mutex;
   ArrayPart current;

@@ -2,6 +2,7 @@
 """What programs send: text, bytes and jitted functions. Tests with JAX skip without it."""
 
 import importlib.util
+import pathlib
 
 import meshloom
 import pytest
@@ -190,6 +191,8 @@ def test_missing_tool_is_named(monkeypatch):
 
 def test_contract_is_written_and_compared(pytester, monkeypatch):
     monkeypatch.setenv("MESHLOOM_OPT", str(meshloom.tool_path()))
+    # Pytest runs in a different folder, and the caller's path may be relative.
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(meshloom.__file__).resolve().parents[1]))
     pytester.makepyfile(f"SUM = {SUM!r}\ndef test(contract): contract('sum.json', SUM)")
     options = ["-p", "meshloom.pytest_plugin", "-p", "no:cacheprovider"]
     pytester.runpytest_subprocess(*options).assert_outcomes(failed=1)

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "Matrices.h"
+#include "ReflectionColumns.h"
 
 #include "meshloom/Runtime/Library/Team.h"
 
@@ -310,6 +311,9 @@ private:
 /// Puts the QR factorization, as geqrf stores it, in place of `a`: its taus.
 template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
   Matrix<T> taus(std::min(a.rows, a.columns), 1);
+  if constexpr (!isComplexType<T>)
+    if (hasModerateSize(a) && factorColumns(a, taus))
+      return taus;
   if (BlockedQr<T>::isLarge(a))
     BlockedQr<T>(a, taus).factor();
   else
@@ -323,6 +327,9 @@ template <typename T> Matrix<T> factorQr(Matrix<T> &a) {
 /// Puts the first columns of the product of reflections, which geqrf stores, in
 /// their place.
 template <typename T> void multiplyReflections(Matrix<T> &a, Matrix<T> &taus) {
+  if constexpr (!isComplexType<T>)
+    if (hasModerateSize(a))
+      return multiplyColumns(a, taus);
   if (BlockedQr<T>::isLarge(a))
     return BlockedQr<T>(a, taus).multiply();
   withWorkspace<T>([&](T *work, int size) {

@@ -1,9 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The library functions of matrices share these parts: batches, and the checks
-// of operands.
+// The library functions of matrices share these parts: transposes, batches, and
+// the checks of operands.
 #include "Matrices.h"
+#include "Clones.h"
+#include "LaneTranspose.h"
 
 using namespace meshloom;
+using namespace meshloom::library;
+
+namespace {
+/// to[c, r] = from[r, c] in a square of `Side` rows.
+template <int Side, typename T>
+MESHLOOM_LANES_INLINE void transposeSquare(const T *from, int64_t fromRow,
+                                           T *to, int64_t toRow) {
+  LaneVector<T, Side> rows[Side];
+  MESHLOOM_LANES_UNROLL
+  for (int r = 0; r < Side; ++r)
+    std::memcpy(&rows[r], from + r * fromRow, sizeof(rows[r]));
+  transposeLanes<T, Side>(rows);
+  MESHLOOM_LANES_UNROLL
+  for (int r = 0; r < Side; ++r)
+    std::memcpy(to + r * toRow, &rows[r], sizeof(rows[r]));
+}
+
+template <typename T>
+MESHLOOM_LANES_INLINE void transpose(const T *from, int64_t fromRow, T *to,
+                                     int64_t toRow, int64_t rows,
+                                     int64_t columns) {
+  constexpr int side = 8;
+  // Squares of squares: the rows of neighbours share lines of memory.
+  constexpr int64_t group = 2 * side;
+  for (int64_t r = 0; r < rows; r += group)
+    for (int64_t c = 0; c < columns; c += group)
+      for (int64_t i = r; i < std::min(r + group, rows); i += side)
+        for (int64_t j = c; j < std::min(c + group, columns); j += side) {
+          const T *source = from + i * fromRow + j;
+          T *result = to + j * toRow + i;
+          if (i + side <= rows && j + side <= columns) {
+            transposeSquare<side>(source, fromRow, result, toRow);
+            continue;
+          }
+          for (int64_t k = 0; k < std::min<int64_t>(side, rows - i); ++k)
+            for (int64_t l = 0; l < std::min<int64_t>(side, columns - j); ++l)
+              result[l * toRow + k] = source[k * fromRow + l];
+        }
+}
+} // namespace
+
+MESHLOOM_CLONES void library::transposeMatrix(const float *from,
+                                              int64_t fromRow, float *to,
+                                              int64_t toRow, int64_t rows,
+                                              int64_t columns) {
+  transpose(from, fromRow, to, toRow, rows, columns);
+}
+MESHLOOM_CLONES void library::transposeMatrix(const double *from,
+                                              int64_t fromRow, double *to,
+                                              int64_t toRow, int64_t rows,
+                                              int64_t columns) {
+  transpose(from, fromRow, to, toRow, rows, columns);
+}
 
 void library::writeIntegers(const LibraryOperand &to, int64_t offset,
                             std::span<const int32_t> values) {

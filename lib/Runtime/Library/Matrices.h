@@ -100,6 +100,12 @@ constexpr DType dtypeOf =
     : std::is_same_v<T, std::complex<float>> ? DType::C64
                                              : DType::C128;
 
+/// to[c, r] = from[r, c], where the elements of a row of either lie together.
+void transposeMatrix(const float *from, int64_t fromRow, float *to,
+                     int64_t toRow, int64_t rows, int64_t columns);
+void transposeMatrix(const double *from, int64_t fromRow, double *to,
+                     int64_t toRow, int64_t rows, int64_t columns);
+
 /// to[r, c] = from[r, c] by squares, of which both sides stay in cache.
 template <typename T>
 void copyMatrix(const T *from, int64_t fromRow, int64_t fromColumn, T *to,
@@ -113,6 +119,9 @@ void copyMatrix(const T *from, int64_t fromRow, int64_t fromColumn, T *to,
       std::copy_n(from + c * fromColumn, rows, to + c * toColumn);
     return;
   }
+  if constexpr (std::is_floating_point_v<T>)
+    if (fromColumn == 1 && toRow == 1)
+      return transposeMatrix(from, fromRow, to, toColumn, rows, columns);
   constexpr int64_t side = 16;
   for (int64_t r = 0; r < rows; r += side)
     for (int64_t c = 0; c < columns; c += side)
