@@ -382,9 +382,11 @@ Status Verifier::step(const KernelStep &kernel) {
                       kernel.note.location);
   if (kernel.symbol.empty() && kernel.library.empty())
     return fail("it has no symbol");
-  // A loop that is compiled whole says how much it does.
+  // A loop that is compiled whole says how much it does, and so does a kernel
+  // that may be interpreted.
   if (kernel.library.empty() && !kernel.options.empty() &&
-      !kernel.options.contains("turns"))
+      !kernel.options.contains("turns") &&
+      !kernel.options.contains("interpreted"))
     return fail("it has options, but calls no library function");
   if (Status ok = loops(kernel.loops); !ok)
     return ok;

@@ -91,24 +91,57 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
   return int64_t(lines * (2 * entering + length / 36));
 }
 
-/// Nanoseconds that a core of a host takes to sum up the lanes of a register at
-/// the end of a line that a kernel reduces.
-constexpr int64_t lineNanoseconds = 7;
+/// How many operations of interpreted kernels a core of a host does a second
+/// (KernelAccess.h: interpretedCost).
+constexpr int64_t interpretedPerSecond = 1'700'000'000;
 
-/// Returns how many lines a kernel reduces: those of its innermost loop.
-int64_t linesReduced(const KernelStep &kernel,
-                     std::span<const int64_t> extents) {
-  if (kernel.loops.empty() || !kernel.loops.back().reduction)
-    return 0;
-  int64_t lines = 1;
-  for (int64_t extent : extents.first(extents.size() - 1))
-    lines *= extent;
-  return lines;
+/// Returns an option that is a number, if the step has it.
+std::optional<int64_t> numberOf(const Step &step, const char *option) {
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  if (!kernel || !kernel->options.contains(option))
+    return std::nullopt;
+  const auto *number = std::get_if<int64_t>(&kernel->options.at(option));
+  return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Returns how many elements a kernel of much work reads across the lines of an
-/// operand. It brings them into order first, which takes about as long as to
-/// read a line of the cache for each; kernels of little work move them in
+/// The bytes of a register, of which one operation computes all lanes.
+constexpr int64_t registerBytes = 64;
+
+/// Returns the time in which a core of a host ends a kernel's lines of elements
+/// that follow one another in all operands. A line that is no multiple of four
+/// registers ends with a few of them, one after the other, and with a masked
+/// one, each of which takes as long as the kernel's operations wait for one
+/// another. Short lines are written out side by side.
+Cost lineEnds(const KernelStep &kernel, std::span<const int64_t> extents) {
+  constexpr int64_t written = 8, four = 4 * registerBytes / sizeof(float);
+  constexpr Cost end = 1500, operation = 170;
+  auto breaksRun = [](const Operand &operand, unsigned inner) {
+    return operand.dependsOn(inner - 1) != operand.dependsOn(inner) ||
+           (operand.dependsOn(inner) && !operand.dims.back().dependsOn(inner));
+  };
+  auto areOneRun = [&](unsigned inner) {
+    auto breaks = [&](const Operand &operand) {
+      return breaksRun(operand, inner);
+    };
+    return std::ranges::none_of(kernel.inputs, breaks) &&
+           std::ranges::none_of(kernel.outputs, breaks);
+  };
+  int64_t length = 1, lines = 1;
+  bool isLine = true;
+  for (auto loop = unsigned(extents.size()); loop-- > 0;) {
+    isLine &= loop + 1 == extents.size() || areOneRun(loop + 1);
+    (isLine ? length : lines) *= extents[loop];
+  }
+  return lines == 1 || length <= written || length % four == 0
+             ? 0
+             : lines * (end + operation * kernel.flops);
+}
+
+/// The picoseconds in which a core of a host brings an element into order that
+/// a kernel of much work reads across the lines of an operand.
+constexpr Cost acrossLines = 1500;
+
+/// Returns how many elements those are. Kernels of little work move them in
 /// registers.
 int64_t elementsAcross(const KernelStep &kernel,
                        std::span<const int64_t> extents) {
@@ -124,17 +157,13 @@ int64_t elementsAcross(const KernelStep &kernel,
   return elements;
 }
 
-/// A loop that is one step, whose code one core runs.
-struct WholeLoop {
-  int64_t turns = 0; ///< -1: not known
-  int64_t turnOperations = 0;
-};
-std::optional<WholeLoop> wholeLoopOf(const Step &step) {
-  auto *kernel = std::get_if<KernelStep>(&step);
-  if (!kernel || !kernel->library.empty() || !kernel->options.contains("turns"))
+/// Returns the operations of a loop that is one step, whose code one core runs.
+std::optional<int64_t> wholeLoopOperations(const Step &step) {
+  const std::optional<int64_t> turns = numberOf(step, "turns"),
+                               operations = numberOf(step, "turn_operations");
+  if (!turns || !operations)
     return std::nullopt;
-  return WholeLoop{std::get<int64_t>(kernel->options.at("turns")),
-                   std::get<int64_t>(kernel->options.at("turn_operations"))};
+  return *operations * std::max<int64_t>(1, *turns);
 }
 
 /// Returns whether a step is a product of matrices or a convolution, which
@@ -154,20 +183,39 @@ bool isPacked(const Step &step, std::span<const int64_t> extents) {
   return rows > 1 && columns > 1;
 }
 
-/// Returns how much longer a product takes because rows of its result do not
-/// fill one register of 64 bytes: its lanes are idle, and loads take as long as
-/// multiplications.
+/// Returns how many neighbours in its result a product or convolution computes
+/// side by side.
+int64_t rowLength(const Step &step, std::span<const int64_t> extents) {
+  if (const auto *dot = std::get_if<DotStep>(&step)) {
+    int64_t length = 1;
+    if (!dot->out.dims.empty())
+      for (auto [loop, coefficient] : dot->out.dims.back().terms)
+        length *= extents[loop];
+    return length;
+  }
+  const auto loop = size_t(numberOf(step, "output_feature_loop").value_or(-1));
+  return loop < extents.size() ? extents[loop] : 1;
+}
+
+/// Returns how much longer a product or convolution takes because rows of its
+/// result do not fill registers of 64 bytes. The last register of a row has
+/// idle lanes, and its loads and stores are masked, which takes half as long as
+/// its multiplications. The operand that all registers of a row share takes a
+/// quarter of a register's time.
 double idleLanes(const Program &program, const Step &step,
                  std::span<const int64_t> extents) {
-  const auto *dot = std::get_if<DotStep>(&step);
-  if (!dot || dot->out.dims.empty())
+  constexpr double masked = 0.5, shared = 0.25;
+  const int64_t length = rowLength(step, extents);
+  if (length < 1)
     return 1;
-  int64_t length = 1;
-  for (auto [loop, coefficient] : dot->out.dims.back().terms)
-    length *= extents[loop];
+  const Operand &out = *outputsOf(step).front();
+  // Narrow numbers are multiplied in 32 bits.
   const int64_t lanes =
-      64 / int64_t(byteWidth(program.buffers[dot->out.buffer].type));
-  return length < 1 || length >= lanes ? 1 : 2 * double(lanes) / double(length);
+      registerBytes /
+      std::max<int64_t>(4, byteWidth(program.buffers[out.buffer].type));
+  const double registers = double((length + lanes - 1) / lanes) +
+                           (length % lanes ? masked : 0) + shared;
+  return registers * double(lanes) / double(length);
 }
 
 class TimePredictor {
@@ -225,14 +273,18 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
       extentsOf(*loopsOf(step), program.mesh, machine.sharedMemory);
   predicted.flops = flopsOf(step, extents);
   predicted.bytes = bytesTouched(program, step, extents);
-  if (const std::optional<WholeLoop> loop = wholeLoopOf(step)) {
-    predicted.flops = loop->turnOperations * std::max<int64_t>(1, loop->turns);
+  if (const std::optional<int64_t> operations = wholeLoopOperations(step)) {
+    predicted.flops = *operations;
     predicted.time = machine.launch + machine.phaseBoundary +
                      timeFor(predicted.flops, rateOf(step));
     return;
   }
+  // KernelAccess.h says what it counts.
+  const std::optional<int64_t> interpreted = numberOf(step, "interpreted");
   predicted.time =
-      launchOf(step) + sharedTime(workTime(step, extents, predicted));
+      launchOf(step) + (machine.sharedMemory && interpreted
+                            ? timeFor(*interpreted, interpretedPerSecond)
+                            : sharedTime(workTime(step, extents, predicted)));
 }
 
 /// Returns the time that a step takes beside its work.
@@ -268,17 +320,15 @@ Cost TimePredictor::workTime(const Step &step, std::span<const int64_t> extents,
          timeFor(predicted.bytes, machine.packBytesPerSecond);
 }
 
-/// Returns the time that kernels of a host take for lines that they reduce, and
-/// for operands that they read across their lines.
+/// Returns the time that kernels of a host take for the ends of lines, and for
+/// operands that they read across their lines.
 Cost TimePredictor::kernelTime(const Step &step,
                                std::span<const int64_t> extents) const {
-  constexpr int64_t cacheLine = 64;
   const auto *kernel = std::get_if<KernelStep>(&step);
   if (!machine.sharedMemory || !kernel || !kernel->library.empty())
     return 0;
-  return 1000 * lineNanoseconds * linesReduced(*kernel, extents) +
-         timeFor(cacheLine * elementsAcross(*kernel, extents),
-                 machine.memoryBytesPerSecond);
+  return lineEnds(*kernel, extents) +
+         acrossLines * elementsAcross(*kernel, extents);
 }
 
 /// Returns the time of work that is shared out where that is sooner over.
@@ -308,10 +358,13 @@ void TimePredictor::addCollective(const CollectiveStep &step,
                        step.kind == CollectiveKind::ReduceScatter;
   if (machine.sharedMemory) {
     // Data that only moves is a view; addends are read, and a sum is written.
+    // One worker computes whole sums.
+    const bool hasAddends = reduces && machine.workers > 1;
     predicted.bytes =
-        reduces ? whole * (groupSize(program.mesh, step.axes) + 1) : 0;
+        hasAddends ? whole * (groupSize(program.mesh, step.axes) + 1) : 0;
     predicted.time =
-        reduces ? machine.launch + sharedTime(memoryTime(predicted.bytes)) : 0;
+        hasAddends ? machine.launch + sharedTime(memoryTime(predicted.bytes))
+                   : 0;
   } else if (step.kind == CollectiveKind::Slice) {
     predicted.time = machine.launch + memoryTime(predicted.bytes);
   } else {
@@ -358,8 +411,7 @@ Cost TimePredictor::addList(const std::vector<Step> &steps, unsigned &id,
       continue;
     }
     PredictedStep predicted = workOf(step);
-    if (const std::optional<WholeLoop> loop = wholeLoopOf(step))
-      prediction.unknownLoops += loop->turns < 0;
+    prediction.unknownLoops += numberOf(step, "turns").value_or(0) < 0;
     predicted.step = id++;
     predicted.runs = runs;
     const bool onLinks = predicted.bytesSent > 0 && !machine.sharedMemory;

@@ -30,10 +30,7 @@ constexpr const char *codeFormat = "x86-64-elf";
 KernelPolicy policy() {
   KernelPolicy policy;
   // Kernels that cost so much take 2 to 4 us, and one takes 5 ms to compile.
-  constexpr int64_t mostInterpreted = 1 << 14;
-  const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
-  const bool isWanted = !setting || StringRef(setting) != "0";
-  policy.smallStep = runsScripts && isWanted ? mostInterpreted : 0;
+  policy.smallStep = 1 << 14;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices of f64 at once.
@@ -67,14 +64,22 @@ CodegenMode modeFor(const EmitOptions &options) {
                          : meshloom::modeFor(options.optimize);
 }
 
+/// Says whether small kernels are interpreted. Programs are the same either
+/// way, so that processes may differ in it.
+bool usesScripts(CodegenMode mode) {
+  const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
+  const bool isWanted = !setting || StringRef(setting) != "0";
+  return runsScripts && isWanted && mode != CodegenMode::Portable;
+}
+
 /// Returns the kernels of a program. Other machines get machine code only.
 std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered,
                                        CodegenMode mode) {
+  const bool isInterpreted = usesScripts(mode);
   std::vector<KernelToCompile> kernels;
   for (auto &[symbol, kernel] : lowered.kernels)
     kernels.push_back(
-        {symbol, kernel,
-         mode == CodegenMode::Portable ? std::string() : scriptOf(kernel)});
+        {symbol, kernel, isInterpreted ? scriptOf(kernel) : std::string()});
   return kernels;
 }
 

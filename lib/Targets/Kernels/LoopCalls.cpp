@@ -75,8 +75,11 @@ public:
            bytes <= std::clamp(steps * bytesOfSmallStep, mostBytes,
                                mostBytesOfSmallSteps);
   }
-  /// Returns the operations of a turn, with all turns of the loops inside.
-  int64_t operations() const { return work + productWork + innerOperations; }
+  /// Returns the operations of a turn, with all turns of the loops inside. In
+  /// products, a multiplication and an addition take the time of one.
+  int64_t operations() const {
+    return work + 2 * productWork + innerOperations;
+  }
 
 private:
   bool add(WhileOp loop) {

@@ -291,6 +291,8 @@ private:
       step.loops[loop].held = op.isHeld(loop);
     step.symbol = addCode(op);
     step.flops = flopsOf(op);
+    if (isSmall(op))
+      step.options.emplace("interpreted", interpretedCost(op));
     steps->push_back(std::move(step));
     return success();
   }
