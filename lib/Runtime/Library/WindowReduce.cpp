@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
-// pairs. Where rows have no window of their own, as channels have none, the
-// rows of all windows of a line are combined in registers. Where they have one,
-// as images have, the rows of a line of windows are combined first, and then
-// the columns of all these windows, as if they were one long row. With a scalar
-// function, element by element. Windows of many elements take about as long as
-// small ones (SlidingWindow.h).
+// pairs. Where rows have no window of their own, as channels have none, or the
+// only one, the rows of all windows of a line are combined in registers. Where
+// they have one of several, as images have, the rows of a line of windows are
+// combined first, and then the columns of all these windows, as if they were
+// one long row. With a scalar function, element by element. Windows of many
+// elements take about as long as small ones (SlidingWindow.h).
 #include "Elements.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
@@ -147,7 +147,7 @@ public:
     sums = static_cast<Sum *>(threadScratch(0, size_t(count) * sizeof(Sum)));
     std::vector<int64_t> index(rank, 0);
     int64_t offset = 0;
-    const bool wholeRows = hasWholeRows();
+    wholeRows = hasWholeRows();
     if (wholeRows)
       startLines(count, /*joins=*/true);
     else if (sumsColumnsFirst())
@@ -186,14 +186,13 @@ private:
            !(sumsInPairs() && windowSize(window) > PairwiseSums<Sum>::BLOCK);
   }
 
-  /// Whether a row of the result is that of the operand without a window, as
-  /// that of channels is, and both are dense: rows are then combined at once.
+  /// Whether rows of the result are combinations of rows of the operand, and
+  /// all are dense: a row has no window of its own, as channels have none, or
+  /// it has the only one, and no window reaches beyond the operand.
   bool hasWholeRows() const {
-    return rank > 0 && isPlain() && window[row].size == 1 &&
-           window[row].stride == 1 && window[row].base == 1 &&
-           window[row].low == 0 && in.begin(row) == out.begin(row) &&
-           in.extent[row] == out.extent[row] && in.strides[row] == 1 &&
-           out.strides[row] == 1;
+    return rank > 0 && isPlain() && out.strides[row] == 1 &&
+           touches[row].stepOfPlaces() == 1 &&
+           (window[row].size == 1 || windowSize(window) == window[row].size);
   }
 
   /// Whether the rows that a row of windows lies in are combined with each
@@ -247,7 +246,7 @@ private:
     if (d == rank) {
       rows.push_back(offset);
       lines.outer = rows;
-    } else if (d == row || d == line) {
+    } else if (d == line || (d == row && !wholeRows)) {
       collectRows(index, d + 1, offset);
     } else {
       const auto [ofPlace, shift] = touches[d][size_t(index[d])];
@@ -430,6 +429,7 @@ private:
   std::vector<Touches> touches;
   Sum *sums = nullptr;
   PairwiseSums<Sum> pairs;
+  bool wholeRows = false;
   std::vector<int64_t> rows, inner, begins;
   WindowLine lines{};
   Planes planes;
