@@ -13,7 +13,9 @@ func.func @main(%a: tensor<2x19x3xf32, #h>, %b: tensor<4x16x8xf32, #hc>, %c: ten
                 %dy: tensor<2x9x3xf32, #h>, %dv: tensor<20xf64, #v>)
     -> (tensor<2x9x3xf32, #h>, tensor<4x8x8xf32, #hc>, tensor<9x11xf32, #xy>, tensor<9x21xf32>, tensor<9x11xi32, #xy>,
         tensor<20xf64, #v>, tensor<20xf64, #v>, tensor<3xbf16, #v>, tensor<8xbf16>, tensor<20xi1, #v>,
-        tensor<9x11xf32, #xy>, tensor<9x11xi32>, tensor<2x19x3xf32, #h>, tensor<20xf64, #v>, tensor<20xf64>) {
+        tensor<9x11xf32, #xy>, tensor<9x11xi32>, tensor<2x19x3xf32, #h>, tensor<20xf64, #v>, tensor<20xf64>,
+        tensor<2x19x3xf64, #h>, tensor<2x19x3xbf16, #h>, tensor<2x19x3xf16, #h>,
+        tensor<9x8xf32>) {
   %low = dtensor.constant dense<0xFF800000> : tensor<f32>
   %zero = dtensor.constant dense<0.0> : tensor<f32>
   %half = dtensor.constant dense<0.5> : tensor<f32>
@@ -22,6 +24,7 @@ func.func @main(%a: tensor<2x19x3xf32, #h>, %b: tensor<4x16x8xf32, #hc>, %c: ten
   %one64 = dtensor.constant dense<1.0> : tensor<f64>
   %zero64 = dtensor.constant dense<0.0> : tensor<f64>
   %zero16 = dtensor.constant dense<0.0> : tensor<bf16>
+  %zeroh = dtensor.constant dense<0.0> : tensor<f16>
   %no = dtensor.constant dense<false> : tensor<i1>
 
   // The largest of 3 in steps of 2, 19 places over 8 devices.
@@ -50,6 +53,18 @@ func.func @main(%a: tensor<2x19x3xf32, #h>, %b: tensor<4x16x8xf32, #hc>, %c: ten
   }
   // The gradient of %0.
   %11 = dtensor.select_and_scatter %a, %dy init %zero select max scatter sum window [1, 3, 1] strides [1, 2, 1] : (tensor<2x19x3xf32, #h>, tensor<2x9x3xf32, #h>, tensor<f32>) -> tensor<2x19x3xf32, #h>
+  // The same of other floats, whose windows overlap.
+  %a64 = dtensor.convert %a : (tensor<2x19x3xf32, #h>) -> tensor<2x19x3xf64, #h>
+  %d64 = dtensor.convert %dy : (tensor<2x9x3xf32, #h>) -> tensor<2x9x3xf64, #h>
+  %14 = dtensor.select_and_scatter %a64, %d64 init %one64 select max scatter sum window [1, 3, 1] strides [1, 2, 1] : (tensor<2x19x3xf64, #h>, tensor<2x9x3xf64, #h>, tensor<f64>) -> tensor<2x19x3xf64, #h>
+  %a16 = dtensor.convert %a : (tensor<2x19x3xf32, #h>) -> tensor<2x19x3xbf16, #h>
+  %d16 = dtensor.convert %dy : (tensor<2x9x3xf32, #h>) -> tensor<2x9x3xbf16, #h>
+  %15 = dtensor.select_and_scatter %a16, %d16 init %zero16 select min scatter sum window [1, 3, 1] strides [1, 2, 1] : (tensor<2x19x3xbf16, #h>, tensor<2x9x3xbf16, #h>, tensor<bf16>) -> tensor<2x19x3xbf16, #h>
+  %ah = dtensor.convert %a : (tensor<2x19x3xf32, #h>) -> tensor<2x19x3xf16, #h>
+  %dh = dtensor.convert %dy : (tensor<2x9x3xf32, #h>) -> tensor<2x9x3xf16, #h>
+  %16 = dtensor.select_and_scatter %ah, %dh init %zeroh select max scatter sum window [1, 3, 1] strides [1, 2, 1] : (tensor<2x19x3xf16, #h>, tensor<2x9x3xf16, #h>, tensor<f16>) -> tensor<2x19x3xf16, #h>
+  // Windows along rows that none reaches beyond.
+  %17 = dtensor.reduce_window max %c init %half window [1, 4] : (tensor<9x11xf32, #xy>, tensor<f32>) -> tensor<9x8xf32>
   // Windows that reach over several shards and overlap, from an init value.
   %12 = dtensor.select_and_scatter %v, %dv init %one64 select min scatter sum window [9] padding [4, 4] : (tensor<20xf64, #v>, tensor<20xf64, #v>, tensor<f64>) -> tensor<20xf64, #v>
   // By functions: the last of those at least as large as the first.
@@ -58,8 +73,10 @@ func.func @main(%a: tensor<2x19x3xf32, #h>, %b: tensor<4x16x8xf32, #hc>, %c: ten
     %g = dtensor.compare GT, %p, %q : (tensor<f64>, tensor<f64>) -> tensor<i1>
     dtensor.yield %g : tensor<i1>
   }
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10#0, %10#1, %11, %12, %13
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10#0, %10#1, %11, %12, %13, %14, %15, %16, %17
       : tensor<2x9x3xf32, #h>, tensor<4x8x8xf32, #hc>, tensor<9x11xf32, #xy>, tensor<9x21xf32>, tensor<9x11xi32, #xy>,
         tensor<20xf64, #v>, tensor<20xf64, #v>, tensor<3xbf16, #v>, tensor<8xbf16>, tensor<20xi1, #v>,
-        tensor<9x11xf32, #xy>, tensor<9x11xi32>, tensor<2x19x3xf32, #h>, tensor<20xf64, #v>, tensor<20xf64>
+        tensor<9x11xf32, #xy>, tensor<9x11xi32>, tensor<2x19x3xf32, #h>, tensor<20xf64, #v>, tensor<20xf64>,
+        tensor<2x19x3xf64, #h>, tensor<2x19x3xbf16, #h>, tensor<2x19x3xf16, #h>,
+        tensor<9x8xf32>
 }

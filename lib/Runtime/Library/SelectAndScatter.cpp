@@ -4,8 +4,11 @@
 #include "Clones.h"
 #include "Elements.h"
 #include "LibraryTable.h"
+#include "PairwiseSums.h"
 #include "ThreadScratch.h"
 #include "WindowBox.h"
+
+#include "meshloom/Runtime/BoxCopy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -140,80 +143,146 @@ template <typename T> void fill(const LibraryOperand &out, T value) {
       [&](const std::array<int64_t, 1> &offsets) { data[offsets[0]] = value; });
 }
 
+/// Stores sums as elements.
+template <typename T>
+void storeSums(const SumOf<T> *sums, T *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = Numbers<T>::store(sums[i]);
+}
+#define MESHLOOM_STORE_SUMS(T)                                                 \
+  MESHLOOM_CLONES void storeSums(const float *sums, T *to, int64_t count) {    \
+    for (int64_t i = 0; i < count; ++i)                                        \
+      to[i] = CloneNumbers<T>::store(sums[i]);                                 \
+  }
+MESHLOOM_STORE_SUMS(BF16Element)
+MESHLOOM_STORE_SUMS(F16Element)
+#undef MESHLOOM_STORE_SUMS
+
+/// The sums of a result's box, which begin with a number. Sums of halves are
+/// kept in f32 beside the result until the end, at the same addresses.
+template <typename T> class BoxSums {
+public:
+  using Sum = SumOf<T>;
+
+  BoxSums(const LibraryOperand &out, T init) : out(out) {
+    if constexpr (std::is_same_v<Sum, T>) {
+      fill<T>(out, init);
+    } else {
+      int64_t span = 1;
+      for (size_t d = 0; d < out.extent.size(); ++d)
+        span += (out.extent[d] - 1) * out.strides[d];
+      wide = static_cast<Sum *>(threadScratch(2, size_t(span) * sizeof(Sum)));
+      std::fill_n(wide, span, Numbers<T>::load(init));
+    }
+  }
+  Sum *data() const { return wide ? wide : reinterpret_cast<Sum *>(out.data); }
+  void store() const {
+    if (!wide)
+      return;
+    T *to = reinterpret_cast<T *>(out.data);
+    forEachRun(out.extent, out.strides, out.strides,
+               [&](int64_t begin, int64_t, int64_t run) {
+                 storeSums(wide + begin, to + begin, run);
+               });
+  }
+
+private:
+  const LibraryOperand &out;
+  Sum *wide = nullptr;
+};
+
 //===----------------------------------------------------------------------===//
-// f32 sums of lanes that lie next to each other, which training needs
+// Sums of floats of lanes that lie next to each other, which training needs
 //===----------------------------------------------------------------------===//
 
 /// Which candidate each lane chooses: its number, in `chosen`.
-template <bool keepLargest>
-inline void chooseLanes(const float *values,
-                        const std::vector<Candidate> &candidates, int64_t lanes,
-                        float *best, int32_t *chosen) {
-  std::copy_n(values + candidates[0].operand, lanes, best);
+template <bool keepLargest, typename T>
+[[gnu::always_inline]] inline void
+chooseLanes(const T *values, const std::vector<Candidate> &candidates,
+            int64_t lanes, SumOf<T> *best, int32_t *chosen) {
+  const T *first = values + candidates[0].operand;
+  for (int64_t i = 0; i < lanes; ++i)
+    best[i] = CloneNumbers<T>::load(first[i]);
   std::fill_n(chosen, lanes, 0);
   for (size_t c = 1; c < candidates.size(); ++c) {
-    const float *next = values + candidates[c].operand;
+    const T *next = values + candidates[c].operand;
     for (int64_t i = 0; i < lanes; ++i) {
-      const bool keep = keepLargest ? best[i] >= next[i] : best[i] <= next[i];
-      best[i] = keep ? best[i] : next[i];
+      const SumOf<T> value = CloneNumbers<T>::load(next[i]);
+      const bool keep = keepLargest ? best[i] >= value : best[i] <= value;
+      best[i] = keep ? best[i] : value;
       chosen[i] = keep ? chosen[i] : int32_t(c);
     }
   }
 }
-MESHLOOM_CLONES void chooseLargest(const float *values,
-                                   const std::vector<Candidate> &candidates,
-                                   int64_t lanes, float *best,
-                                   int32_t *chosen) {
-  chooseLanes<true>(values, candidates, lanes, best, chosen);
-}
-MESHLOOM_CLONES void chooseSmallest(const float *values,
-                                    const std::vector<Candidate> &candidates,
-                                    int64_t lanes, float *best,
-                                    int32_t *chosen) {
-  chooseLanes<false>(values, candidates, lanes, best, chosen);
-}
-/// Each lane's update goes to what it chose.
-MESHLOOM_CLONES void addChosen(float *sums, const float *updates,
-                               const std::vector<Candidate> &candidates,
-                               int64_t lanes, const int32_t *chosen) {
+/// Each lane's update goes to the candidate that it chose.
+template <typename T>
+[[gnu::always_inline]] inline void
+addToChosen(SumOf<T> *sums, const T *updates,
+            const std::vector<Candidate> &candidates, int64_t lanes,
+            const int32_t *chosen) {
   for (size_t c = 0; c < candidates.size(); ++c) {
     if (candidates[c].result < 0)
       continue;
-    float *to = sums + candidates[c].result;
-    for (int64_t i = 0; i < lanes; ++i)
-      to[i] = chosen[i] == int32_t(c) ? to[i] + updates[i] : to[i];
+    SumOf<T> *to = sums + candidates[c].result;
+    for (int64_t i = 0; i < lanes; ++i) {
+      const SumOf<T> update = CloneNumbers<T>::load(updates[i]);
+      to[i] = chosen[i] == int32_t(c) ? to[i] + update : to[i];
+    }
   }
 }
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
+#define MESHLOOM_CHOSEN_LANES(T)                                               \
+  MESHLOOM_CLONES void chooseLargest(                                          \
+      const T *values, const std::vector<Candidate> &candidates,               \
+      int64_t lanes, SumOf<T> *best, int32_t *chosen) {                        \
+    chooseLanes<true>(values, candidates, lanes, best, chosen);                \
+  }                                                                            \
+  MESHLOOM_CLONES void chooseSmallest(                                         \
+      const T *values, const std::vector<Candidate> &candidates,               \
+      int64_t lanes, SumOf<T> *best, int32_t *chosen) {                        \
+    chooseLanes<false>(values, candidates, lanes, best, chosen);               \
+  }                                                                            \
+  MESHLOOM_CLONES void addChosen(SumOf<T> *sums, const T *updates,             \
+                                 const std::vector<Candidate> &candidates,     \
+                                 int64_t lanes, const int32_t *chosen) {       \
+    addToChosen(sums, updates, candidates, lanes, chosen);                     \
+  }
+MESHLOOM_CHOSEN_LANES(float)
+MESHLOOM_CHOSEN_LANES(double)
+MESHLOOM_CHOSEN_LANES(BF16Element)
+MESHLOOM_CHOSEN_LANES(F16Element)
+#undef MESHLOOM_CHOSEN_LANES
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Only where a lane's elements are next to each other in all arrays.
+template <typename T>
 void scatterSums(Places &places, bool keepLargest,
                  const LibraryArguments &arguments) {
-  const LibraryOperand &out = arguments.outputs[0];
-  const auto *values =
-      reinterpret_cast<const float *>(arguments.inputs[0].data);
-  const auto *updates =
-      reinterpret_cast<const float *>(arguments.inputs[1].data);
-  auto *sums = reinterpret_cast<float *>(out.data);
+  using Sum = SumOf<T>;
+  auto dataOf = [&](size_t input) {
+    return reinterpret_cast<const T *>(arguments.inputs[input].data);
+  };
+  const T *values = dataOf(0), *updates = dataOf(1);
   const int64_t lanes = places.lanes();
   auto *best =
-      static_cast<float *>(threadScratch(0, size_t(lanes) * sizeof(float)));
+      static_cast<Sum *>(threadScratch(0, size_t(lanes) * sizeof(Sum)));
   auto *chosen =
       static_cast<int32_t *>(threadScratch(1, size_t(lanes) * sizeof(int32_t)));
-  fill<float>(out, *reinterpret_cast<const float *>(arguments.inputs[2].data));
+  const BoxSums<T> sums(arguments.outputs[0], *dataOf(2));
   places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
     if (keepLargest)
       chooseLargest(values, candidates, lanes, best, chosen);
     else
       chooseSmallest(values, candidates, lanes, best, chosen);
-    addChosen(sums, updates + from, candidates, lanes, chosen);
+    addChosen(sums.data(), updates + from, candidates, lanes, chosen);
   });
+  sums.store();
 }
 
 //===----------------------------------------------------------------------===//
 // By kinds
 //===----------------------------------------------------------------------===//
 
-/// Sums of halves are kept in f32 beside the result until the end.
 template <ReduceKind kind, typename T>
 void scatterByKind(Places &places, bool keepLargest,
                    const LibraryArguments &arguments) {
@@ -231,22 +300,8 @@ void scatterByKind(Places &places, bool keepLargest,
       static_cast<Sum *>(threadScratch(0, size_t(lanes) * sizeof(Sum)));
   auto *chosen =
       static_cast<int64_t *>(threadScratch(1, size_t(lanes) * sizeof(int64_t)));
-
-  // Where sums are wider than elements, the box's addresses are those of a
-  // wide copy of everything between its first and its last element.
-  Sum *sums = reinterpret_cast<Sum *>(out.data);
-  int64_t span = 1;
-  for (size_t d = 0; d < out.extent.size(); ++d)
-    span += (out.extent[d] - 1) * out.strides[d];
-  const Sum init =
-      Numbers<T>::load(*reinterpret_cast<const T *>(arguments.inputs[2].data));
-  if constexpr (std::is_same_v<Sum, T>) {
-    fill<T>(out, init);
-  } else {
-    sums = static_cast<Sum *>(threadScratch(2, size_t(span) * sizeof(Sum)));
-    std::fill_n(sums, span, init);
-  }
-
+  const BoxSums<T> sums(out,
+                        *reinterpret_cast<const T *>(arguments.inputs[2].data));
   places.forEach([&](int64_t from, const std::vector<Candidate> &candidates) {
     for (int64_t i = 0; i < lanes; ++i) {
       best[i] =
@@ -267,19 +322,12 @@ void scatterByKind(Places &places, bool keepLargest,
     }
     for (int64_t i = 0; i < lanes; ++i)
       if (chosen[i] >= 0) {
-        Sum &to = sums[chosen[i] + i * outStep];
+        Sum &to = sums.data()[chosen[i] + i * outStep];
         to = combined<kind>(to,
                             Numbers<T>::load(updates[from + i * sourceStep]));
       }
   });
-
-  if constexpr (!std::is_same_v<Sum, T>) {
-    T *data = reinterpret_cast<T *>(out.data);
-    forEachIndex<1>(out.extent, {&out.strides},
-                    [&](const std::array<int64_t, 1> &offsets) {
-                      data[offsets[0]] = Numbers<T>::store(sums[offsets[0]]);
-                    });
-  }
+  sums.store();
 }
 
 //===----------------------------------------------------------------------===//
@@ -379,13 +427,13 @@ public:
     auto isDense = [&](const LibraryOperand &of) {
       return places.laneStep(of) == 1;
     };
-    if (out.type == DType::F32 && kind == ReduceKind::Sum &&
-        isDense(arguments.inputs[0]) && isDense(arguments.inputs[1]) &&
-        isDense(out)) {
-      scatterSums(places, keepLargest, arguments);
-      return Success();
-    }
+    const bool areDense = isDense(arguments.inputs[0]) &&
+                          isDense(arguments.inputs[1]) && isDense(out);
     withReduction(out.type, kind, [&]<typename T, ReduceKind by>() {
+      if constexpr (by == ReduceKind::Sum && isRounded<SumOf<T>> &&
+                    !isComplexType<T>)
+        if (areDense)
+          return scatterSums<T>(places, keepLargest, arguments);
       scatterByKind<by, T>(places, keepLargest, arguments);
     });
     return Success();

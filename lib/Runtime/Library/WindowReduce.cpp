@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The library function "reduce_window". With a kind, a row of results at a
 // time: each element of the window adds a row of the operand, many of them in
-// pairs. Where rows have no window of their own, as channels have none, the
-// rows of all windows of a line are combined in registers. Where they have one,
-// as images have, the rows of a line of windows are combined first, and then
-// the columns of all these windows, as if they were one long row. With a scalar
-// function, element by element. Windows of many elements take about as long as
-// small ones (SlidingWindow.h).
+// pairs. Where rows have no window of their own, as channels have none, or the
+// only one, the rows of all windows of a line are combined in registers. Where
+// they have one of several, as images have, the rows of a line of windows are
+// combined first, and then the columns of all these windows, as if they were
+// one long row. With a scalar function, element by element. Windows of many
+// elements take about as long as small ones (SlidingWindow.h).
 #include "Elements.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 using namespace meshloom;
@@ -34,17 +35,38 @@ struct Touch {
 /// the result.
 class Touches {
 public:
+  /// The touches of a place lie `shift` elements further on.
+  struct Place {
+    std::span<const Touch> touches;
+    int64_t shift;
+  };
+
   void add(Touch touch) { touches.push_back(touch); }
   void endPlace() { ends.push_back(touches.size()); }
-  size_t places() const { return ends.size(); }
-  std::span<const Touch> operator[](size_t place) const {
+  /// All places touch what the first one does, each so many elements further on
+  /// than the one before.
+  void repeat(int64_t places, int64_t elements) {
+    ends.assign(1, touches.size());
+    repeated = size_t(places);
+    step = elements;
+  }
+  size_t places() const { return repeated > 0 ? repeated : ends.size(); }
+  /// Elements from each place to the next, where all are alike.
+  std::optional<int64_t> stepOfPlaces() const {
+    return repeated > 0 ? std::optional(step) : std::nullopt;
+  }
+  Place operator[](size_t place) const {
+    if (repeated > 0)
+      return {touches, int64_t(place) * step};
     const size_t begin = place == 0 ? 0 : ends[place - 1];
-    return std::span(touches).subspan(begin, ends[place] - begin);
+    return {std::span(touches).subspan(begin, ends[place] - begin), 0};
   }
 
 private:
   std::vector<Touch> touches; ///< place after place
   std::vector<size_t> ends;
+  size_t repeated = 0;
+  int64_t step = 0;
 };
 
 /// into[i] is combined with the elements that place i touches.
@@ -52,9 +74,12 @@ template <typename T>
 void combineTouched(ReduceKind kind, SumOf<T> *into, const T *from,
                     const Touches &touches) {
   withKindOf<T>(kind, [&]<ReduceKind by>() {
-    for (size_t i = 0; i < touches.places(); ++i)
-      for (const Touch &touch : touches[i])
-        into[i] = combined<by>(into[i], Numbers<T>::load(from[touch.offset]));
+    for (size_t i = 0; i < touches.places(); ++i) {
+      const auto [ofPlace, shift] = touches[i];
+      for (const Touch &touch : ofPlace)
+        into[i] =
+            combined<by>(into[i], Numbers<T>::load(from[shift + touch.offset]));
+    }
   });
 }
 
@@ -62,13 +87,25 @@ void combineTouched(ReduceKind kind, SumOf<T> *into, const T *from,
 Touches touchesOf(const WindowDim &window, const LibraryOperand &in,
                   const LibraryOperand &out, size_t d) {
   Touches touches;
+  auto element = [&](int64_t place, int64_t k) {
+    return window.element(out.begin(d) + place, k, (*in.global)[d]);
+  };
+  auto add = [&](int64_t place) {
+    for (int64_t k = 0; k < window.size; ++k)
+      if (const int64_t found = element(place, k);
+          found >= in.begin(d) && found < in.end(d))
+        touches.add({k, (found - in.begin(d)) * in.strides[d]});
+  };
+  // Windows without holes, none of which reaches beyond the box, are alike.
+  const int64_t last = element(out.extent[d] - 1, window.size - 1);
+  if (window.base == 1 && element(0, 0) >= in.begin(d) && last >= 0 &&
+      last < in.end(d)) {
+    add(0);
+    touches.repeat(out.extent[d], window.stride * in.strides[d]);
+    return touches;
+  }
   for (int64_t y = 0; y < out.extent[d]; ++y, touches.endPlace())
-    for (int64_t k = 0; k < window.size; ++k) {
-      const int64_t element =
-          window.element(out.begin(d) + y, k, (*in.global)[d]);
-      if (element >= in.begin(d) && element < in.end(d))
-        touches.add({k, (element - in.begin(d)) * in.strides[d]});
-    }
+    add(y);
   return touches;
 }
 
@@ -110,13 +147,11 @@ public:
     sums = static_cast<Sum *>(threadScratch(0, size_t(count) * sizeof(Sum)));
     std::vector<int64_t> index(rank, 0);
     int64_t offset = 0;
-    const bool wholeRows = hasWholeRows();
-    if (wholeRows) {
-      startLines(count);
-      joinPlaces();
-    } else if (sumsColumnsFirst()) {
+    wholeRows = hasWholeRows();
+    if (wholeRows)
+      startLines(count, /*joins=*/true);
+    else if (sumsColumnsFirst())
       startPlanes();
-    }
     const bool hasLines = wholeRows || planes.lines > 0;
     while (true) {
       if (planes.lines > 0) {
@@ -151,14 +186,13 @@ private:
            !(sumsInPairs() && windowSize(window) > PairwiseSums<Sum>::BLOCK);
   }
 
-  /// Whether a row of the result is that of the operand without a window, as
-  /// that of channels is, and both are dense: rows are then combined at once.
+  /// Whether rows of the result are combinations of rows of the operand, and
+  /// all are dense: a row has no window of its own, as channels have none, or
+  /// it has the only one, and no window reaches beyond the operand.
   bool hasWholeRows() const {
-    return rank > 0 && isPlain() && window[row].size == 1 &&
-           window[row].stride == 1 && window[row].base == 1 &&
-           window[row].low == 0 && in.begin(row) == out.begin(row) &&
-           in.extent[row] == out.extent[row] && in.strides[row] == 1 &&
-           out.strides[row] == 1;
+    return rank > 0 && isPlain() && out.strides[row] == 1 &&
+           touches[row].stepOfPlaces() == 1 &&
+           (window[row].size == 1 || windowSize(window) == window[row].size);
   }
 
   /// Whether the rows that a row of windows lies in are combined with each
@@ -171,17 +205,25 @@ private:
 
   /// The line is along the dim, but that of the row, whose places are nearest
   /// to each other.
-  void startLines(int64_t count) {
+  void startLines(int64_t count, bool joins) {
     for (size_t d = 0; d < rank; ++d)
       if (d != row && (line == rank_none || out.strides[d] < out.strides[line]))
         line = d;
     begins.assign(1, 0);
+    int64_t places = line == rank_none ? 1 : int64_t(touches[line].places());
+    // Rows that lie one behind another, as those that they combine do, are one.
+    if (joins && line != rank_none && out.strides[line] == count &&
+        touches[line].stepOfPlaces() == count) {
+      count *= places;
+      places = 1;
+    }
     if (line == rank_none)
       inner.assign(1, 0);
     else
-      for (size_t place = 0; place < touches[line].places(); ++place) {
-        for (const Touch &touch : touches[line][place])
-          inner.push_back(touch.offset);
+      for (int64_t place = 0; place < places; ++place) {
+        const auto [ofPlace, shift] = touches[line][size_t(place)];
+        for (const Touch &touch : ofPlace)
+          inner.push_back(shift + touch.offset);
         begins.push_back(int64_t(inner.size()));
       }
     if (line == rank_none)
@@ -189,25 +231,9 @@ private:
     lines = {{},
              inner.data(),
              begins.data(),
-             int64_t(begins.size()) - 1,
+             places,
              line == rank_none ? 0 : out.strides[line],
              count};
-  }
-
-  /// Makes one long row of a line's rows, where each one and the rows that it
-  /// combines lie behind those of the place before.
-  void joinPlaces() {
-    if (line == rank_none || out.strides[line] != lines.count)
-      return;
-    const auto touched = size_t(begins[1]);
-    for (size_t place = 1; place < begins.size(); ++place)
-      if (begins[place] != int64_t(place * touched))
-        return;
-    for (size_t i = touched; i < inner.size(); ++i)
-      if (inner[i] != inner[i - touched] + lines.count)
-        return;
-    lines.count *= lines.places;
-    lines.places = 1;
   }
 
   /// Where the rows of a place's window begin, without what the line adds.
@@ -220,11 +246,13 @@ private:
     if (d == rank) {
       rows.push_back(offset);
       lines.outer = rows;
-    } else if (d == row || d == line)
+    } else if (d == line || (d == row && !wholeRows)) {
       collectRows(index, d + 1, offset);
-    else
-      for (const Touch &touch : touches[d][size_t(index[d])])
-        collectRows(index, d + 1, offset + touch.offset);
+    } else {
+      const auto [ofPlace, shift] = touches[d][size_t(index[d])];
+      for (const Touch &touch : ofPlace)
+        collectRows(index, d + 1, offset + shift + touch.offset);
+    }
   }
 
   void reduceRow(const std::vector<int64_t> &index, int64_t offset,
@@ -250,7 +278,7 @@ private:
   };
 
   void startPlanes() {
-    startLines(in.extent[row]);
+    startLines(in.extent[row], /*joins=*/false);
     const WindowDim &dim = window[row];
     const int64_t count = out.extent[row];
     const int64_t before =
@@ -332,8 +360,9 @@ private:
       return addRow(offset);
     if (d == row)
       return addOuter(index, d + 1, offset);
-    for (const Touch &touch : touches[d][size_t(index[d])])
-      addOuter(index, d + 1, offset + touch.offset);
+    const auto [ofPlace, shift] = touches[d][size_t(index[d])];
+    for (const Touch &touch : ofPlace)
+      addOuter(index, d + 1, offset + shift + touch.offset);
   }
 
   void addRow(int64_t offset) {
@@ -381,10 +410,10 @@ private:
     int64_t outer = 1;
     for (size_t d = 0; d < rank; ++d)
       if (d != row)
-        outer *= int64_t(touches[d][size_t(index[d])].size());
+        outer *= int64_t(touches[d][size_t(index[d])].touches.size());
     for (int64_t i = 0; i < count; ++i) {
       const int64_t met =
-          rank ? outer * int64_t(touches[row][size_t(i)].size()) : 1;
+          rank ? outer * int64_t(touches[row][size_t(i)].touches.size()) : 1;
       for (int64_t p = met; p < elements; ++p)
         combineWindowElements(kind, &sums[i], &init, 1, 1);
     }
@@ -400,6 +429,7 @@ private:
   std::vector<Touches> touches;
   Sum *sums = nullptr;
   PairwiseSums<Sum> pairs;
+  bool wholeRows = false;
   std::vector<int64_t> rows, inner, begins;
   WindowLine lines{};
   Planes planes;
