@@ -52,8 +52,8 @@ def SimplifyCollectives : Pass<"spmd-simplify-collectives", "::mlir::func::FuncO
     * what moves a slice of a value to another part of that value -> a slice of
       the value;
     * all_reduce of all_reduce, all_gather of all_gather -> one over both axes;
-    * slice of what ops make of an all_reduce's result, where nobody needs the
-      whole -> the ops on slices, and then the line above;
+    * slice of the result of an op that sums nothing up, or that comes from an
+      all_reduce, where nobody needs the whole -> the op on slices;
     * two reductions used only by one op that is linear in both (the add of sums,
       the maximum of maxima) -> the reduction of what it makes of the addends;
     * equal collectives of one value -> one; unused ones -> none.

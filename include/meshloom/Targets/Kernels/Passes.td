@@ -30,6 +30,8 @@ def FormKernels : Pass<"spmd-form-kernels", "::mlir::func::FuncOp"> {
       `reduce`; a copy of thousands of elements, 256 or more of which follow one
       another, is one of `copy`, which also widens bytes to i32 and f32.
     * Other dots are a kernel each; a concatenate is a kernel for each part.
+    * Kernels and products that compute the same in every turn of a loop move in
+      front of it, if that takes no more memory than what they read.
     * An output takes the memory of an input of its type that it reads at the
       same index and that nothing needs afterwards; of an argument only where
       `dtensor.alias` gives the argument's memory to what the output becomes.
