@@ -13,6 +13,7 @@
 #include "LoopCalls.h"
 #include "MaskedProducts.h"
 #include "NumberGathers.h"
+#include "OuterProducts.h"
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
 #include "PlainKernels.h"
@@ -463,6 +464,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
+      multiplyOuterProducts(*block);
       combineSlices(*block, inMemory);
       if (policy.picksElements)
         pickElements(*block);
