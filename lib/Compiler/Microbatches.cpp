@@ -225,12 +225,107 @@ LogicalResult Microbatches::checkParts() {
   return failure(result.wasInterrupted());
 }
 
+namespace {
+/// A carried value of a loop that the loop only adds sums over microbatches to,
+/// or puts them into: the gradients of weights that a loop over layers stacks.
+/// It stays a sum over microbatches until the loop is over.
+class PendingSum {
+public:
+  PendingSum(dtensor::WhileOp loop, unsigned carried)
+      : loop(loop), carried(carried) {}
+
+  /// Lays out all values between the carried value and the next one as pending
+  /// sums; nothing, where the loop does something else with it.
+  void keep() {
+    if (!isZero(loop.getInits()[carried]) ||
+        !loop.getConditionArgument(carried).use_empty() || !findValues())
+      return;
+    OpBuilder builder(loop);
+    const RankedTensorType type = plainType(loop.getInits()[carried].getType());
+    const auto pending = RankedTensorType::get(
+        type.getShape(), type.getElementType(),
+        dtensor::LayoutAttr::get(builder.getContext(), *layout));
+    loop.getInitsMutable()[carried].set(builder.create<dtensor::ConstantOp>(
+        loop.getLoc(), pending,
+        mlir::DenseElementsAttr::get(
+            type, builder.getZeroAttr(type.getElementType()))));
+    values.append({loop.getConditionArgument(carried),
+                   loop.getBodyArgument(carried), loop.getResult(carried)});
+    for (Value value : values)
+      value.setType(pending);
+  }
+
+private:
+  static bool isZero(Value value) {
+    if (auto broadcast = value.getDefiningOp<dtensor::BroadcastInDimOp>())
+      value = broadcast.getOperand();
+    return mlir::matchPattern(value, mlir::m_Zero()) ||
+           mlir::matchPattern(value, mlir::m_AnyZeroFloat());
+  }
+
+  /// Goes back from the next value, whose users are all in this chain.
+  bool findValues() {
+    const BlockArgument first = loop.getBodyArgument(carried);
+    Value value = loop.getBodyYield().getOperand(carried);
+    while (value != first) {
+      if (!value.hasOneUse() || value.getParentBlock() != first.getOwner())
+        return false;
+      values.push_back(value);
+      value = operandOf(value.getDefiningOp());
+      if (!value)
+        return false;
+    }
+    return layout && first.hasOneUse();
+  }
+
+  /// Returns the value to which an op adds a pending sum, or into which it puts
+  /// one; null where it does something else.
+  Value operandOf(Operation *op) {
+    if (auto update = dyn_cast<dtensor::DynamicUpdateSliceOp>(op))
+      return takePending(update.getUpdate()) ? update.getOperand() : Value();
+    auto add = dyn_cast<dtensor::AddOp>(op);
+    if (!add)
+      return {};
+    for (unsigned side : {0U, 1U})
+      if (takePending(add->getOperand(side)))
+        return add->getOperand(1 - side);
+    return {};
+  }
+
+  /// Returns whether a value is a sum over microbatches, whole but for that.
+  bool takePending(Value value) {
+    const Layout partial = *annotatedLayout(value.getType());
+    if (!partial.is_partial() ||
+        partial.partial().front().kind != ReduceKind::Sum)
+      return false;
+    const auto rank =
+        unsigned(plainType(loop.getResult(carried).getType()).getRank());
+    layout =
+        Layout::replicated(partial.mesh(), rank)
+            .with_partial({partial.partial().begin(), partial.partial().end()});
+    return true;
+  }
+
+  dtensor::WhileOp loop;
+  const unsigned carried;
+  SmallVector<Value> values;
+  std::optional<Layout> layout;
+};
+} // namespace
+
 LogicalResult Microbatches::expand() {
+  mlir::PassManager propagation(function.getContext());
+  propagation.addNestedPass<FuncOp>(createPropagateLayouts());
   mlir::PassManager layouts(function.getContext());
-  layouts.addNestedPass<FuncOp>(createPropagateLayouts());
   layouts.addNestedPass<FuncOp>(createInsertRelayouts());
   mlir::PassManager expansion(function.getContext());
   expansion.addNestedPass<FuncOp>(createExpandToSPMD());
+  if (failed(propagation.run(*module)))
+    return failure();
+  copy().walk([](dtensor::WhileOp loop) {
+    for (unsigned carried = 0; carried < loop.getNumResults(); ++carried)
+      PendingSum(loop, carried).keep();
+  });
   if (failed(layouts.run(*module)) || failed(checkParts()) ||
       failed(expansion.run(*module)))
     return failure();

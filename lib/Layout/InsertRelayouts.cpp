@@ -190,9 +190,10 @@ private:
       found.push_back({0, *annotatedLayout(op.getResult(0).getType())});
       return found;
     }
-    // Returns and yields are of the result types of what they end.
-    if (isControl(&op) ||
-        isa<dtensor::RelayoutOp, mlir::func::ReturnOp, dtensor::YieldOp>(op))
+    // Returns and yields are of the result types of what they end, and the
+    // verifier of constants knows which layouts those may have.
+    if (isControl(&op) || isa<dtensor::ConstantOp, dtensor::RelayoutOp,
+                              mlir::func::ReturnOp, dtensor::YieldOp>(op))
       return found;
     auto sharded = dyn_cast<dtensor::ShardedOpInterface>(op);
     if (!sharded)

@@ -107,13 +107,12 @@ std::optional<int64_t> numberOf(const Step &step, const char *option) {
 /// The bytes of a register, of which one operation computes all lanes.
 constexpr int64_t registerBytes = 64;
 
-/// Returns the time in which a core of a host ends a kernel's lines of elements
-/// that follow one another in all operands. A line that is no multiple of four
-/// registers ends with a few of them, one after the other, and with a masked
-/// one, each of which takes as long as the kernel's operations wait for one
-/// another. Short lines are written out side by side.
+/// Returns the time in which a core of a host ends a kernel's lines: elements
+/// that follow one another in all operands. Code computes four registers at a
+/// time; those that a line has beyond that are computed one after the other, so
+/// that operations wait for one another. Short lines are computed side by side.
 Cost lineEnds(const KernelStep &kernel, std::span<const int64_t> extents) {
-  constexpr int64_t written = 8, four = 4 * registerBytes / sizeof(float);
+  constexpr int64_t shortLine = 8, together = 4 * registerBytes / sizeof(float);
   constexpr Cost end = 1500, operation = 170;
   auto breaksRun = [](const Operand &operand, unsigned inner) {
     return operand.dependsOn(inner - 1) != operand.dependsOn(inner) ||
@@ -132,7 +131,7 @@ Cost lineEnds(const KernelStep &kernel, std::span<const int64_t> extents) {
     isLine &= loop + 1 == extents.size() || areOneRun(loop + 1);
     (isLine ? length : lines) *= extents[loop];
   }
-  return lines == 1 || length <= written || length % four == 0
+  return lines == 1 || length <= shortLine || length % together == 0
              ? 0
              : lines * (end + operation * kernel.flops);
 }

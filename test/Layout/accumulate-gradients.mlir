@@ -9,6 +9,11 @@
 // RUN: not mesh-opt %s --function=numbered --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=PLACE
 // RUN: mesh-opt %s --function=layers --accumulate-gradients=4 --auto-layout --machine=ring | FileCheck %s --check-prefix=LAYERS
 // RUN: mesh-run %s --function=layers --accumulate-gradients=4 --verify
+// RUN: mesh-opt %s --function=scanned --accumulate-gradients=4 --auto-layout --machine=ring | FileCheck %s --check-prefix=SCANNED
+// RUN: mesh-run %s --function=scanned --accumulate-gradients=4 --verify
+// RUN: not mesh-opt %s --function=normalized_layers --accumulate-gradients=2 --predict 2>&1 | FileCheck %s --check-prefix=EXCHANGE
+// SCANNED: accumulate gradients over 4 microbatches of 16 rows of 'x'
+// EXCHANGE: gradients cannot be accumulated over 2 microbatches: rows of the batch depend on one another here
 // LAYERS: accumulate gradients over 4 microbatches of 16 rows of 'x'
 // LIST: accumulate gradients over 4 microbatches of 16 rows of 'x', 'y'
 // ROWS: gradients cannot be accumulated over 3 microbatches: the batch has 64 rows, which 3 does not divide
@@ -48,6 +53,59 @@ func.func @layers(%w: tensor<32x32xf32> {dtensor.alias = 0 : i64, dtensor.name =
   %gradient = dtensor.matmul %xt, %x : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
   %next = dtensor.subtract %w, %gradient : tensor<32x32xf32>
   return %next, %layer : tensor<32x32xf32>, tensor<i32>
+}
+// A loop over layers puts the gradient of each layer's weights into a stack, and
+// adds up those of weights that the layers share.
+func.func @scanned(%w: tensor<4x32x32xf32> {dtensor.alias = 0 : i64, dtensor.name = "w"}, %b: tensor<32xf32> {dtensor.alias = 1 : i64, dtensor.name = "b"}, %x: tensor<64x32xf32> {dtensor.name = "x"}) -> (tensor<4x32x32xf32>, tensor<32xf32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %stack = dtensor.constant dense<0.0> : tensor<4x32x32xf32>
+  %none = dtensor.constant dense<0.0> : tensor<32xf32>
+  %0:4 = dtensor.while (%zero, %x, %stack, %none) : (tensor<i32>, tensor<64x32xf32>, tensor<4x32x32xf32>, tensor<32xf32>) -> (tensor<i32>, tensor<64x32xf32>, tensor<4x32x32xf32>, tensor<32xf32>) cond {
+  ^bb0(%i: tensor<i32>, %h: tensor<64x32xf32>, %s: tensor<4x32x32xf32>, %t: tensor<32xf32>):
+    %n = dtensor.constant dense<4> : tensor<i32>
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %h: tensor<64x32xf32>, %s: tensor<4x32x32xf32>, %t: tensor<32xf32>):
+    %z = dtensor.constant dense<0> : tensor<i32>
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %slice = dtensor.dynamic_slice %w at %i, %z, %z sizes [1, 32, 32] : (tensor<4x32x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x32x32xf32>
+    %layer = dtensor.reshape %slice : (tensor<1x32x32xf32>) -> tensor<32x32xf32>
+    %product = dtensor.matmul %h, %layer : (tensor<64x32xf32>, tensor<32x32xf32>) -> tensor<64x32xf32>
+    %next = dtensor.tanh %product : tensor<64x32xf32>
+    %ht = dtensor.transpose %h dims [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+    %gradient = dtensor.matmul %ht, %next : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf32>
+    %update = dtensor.reshape %gradient : (tensor<32x32xf32>) -> tensor<1x32x32xf32>
+    %stacked = dtensor.dynamic_update_slice %s with %update at %i, %z, %z : (tensor<4x32x32xf32>, tensor<1x32x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x32x32xf32>
+    %bias = dtensor.reduce sum %next dims [0] : (tensor<64x32xf32>) -> tensor<32xf32>
+    %sum = dtensor.add %bias, %t : tensor<32xf32>
+    %j = dtensor.add %i, %one : tensor<i32>
+    dtensor.yield %j, %next, %stacked, %sum : tensor<i32>, tensor<64x32xf32>, tensor<4x32x32xf32>, tensor<32xf32>
+  }
+  %w1 = dtensor.subtract %w, %0#2 : tensor<4x32x32xf32>
+  %b1 = dtensor.subtract %b, %0#3 : tensor<32xf32>
+  return %w1, %b1 : tensor<4x32x32xf32>, tensor<32xf32>
+}
+// The loop needs the sum of a layer for the rows of the next one.
+func.func @normalized_layers(%x: tensor<64x32xf32> {dtensor.name = "x"}) -> tensor<32xf32> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %none = dtensor.constant dense<0.0> : tensor<32xf32>
+  %0:3 = dtensor.while (%zero, %x, %none) : (tensor<i32>, tensor<64x32xf32>, tensor<32xf32>) -> (tensor<i32>, tensor<64x32xf32>, tensor<32xf32>) cond {
+  ^bb0(%i: tensor<i32>, %h: tensor<64x32xf32>, %t: tensor<32xf32>):
+    %n = dtensor.constant dense<4> : tensor<i32>
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %h: tensor<64x32xf32>, %t: tensor<32xf32>):
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %all = dtensor.broadcast_in_dim %t dims [1] : (tensor<32xf32>) -> tensor<64x32xf32>
+    %next = dtensor.subtract %h, %all : tensor<64x32xf32>
+    %part = dtensor.reduce sum %next dims [0] : (tensor<64x32xf32>) -> tensor<32xf32>
+    %sum = dtensor.add %t, %part : tensor<32xf32>
+    %j = dtensor.add %i, %one : tensor<i32>
+    dtensor.yield %j, %next, %sum : tensor<i32>, tensor<64x32xf32>, tensor<32xf32>
+  }
+  return %0#2 : tensor<32xf32>
 }
 func.func @normalized(%x: tensor<64x32xf32>) -> tensor<f32> {
   %sum = dtensor.reduce sum %x dims [0] : (tensor<64x32xf32>) -> tensor<32xf32>

@@ -466,8 +466,9 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
   outer.insert(outer.end(), n.begin(), n.end());
   const Contraction whole{row, column, sum, k, reductions};
   const std::optional<HalfPlane> read = readOf(extents, origin);
+  // Small products are computed whole, also where a part of them is read.
   if constexpr (std::is_floating_point_v<T>)
-    if (!read && multiplyBatches(lhs, rhs, out, outer, whole))
+    if (multiplyBatches(lhs, rhs, out, outer, whole))
       return Success();
   if constexpr (std::is_same_v<T, uint16_t>)
     if (!read)
