@@ -29,8 +29,8 @@ constexpr const char *codeFormat = "x86-64-elf";
 /// complex numbers, and plain reductions; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  // Kernels that cost so much take 2 to 4 us, and one takes 5 ms to compile.
-  constexpr int64_t mostInterpreted = 1 << 14;
+  // Kernels that cost so much take 2 us longer, and one takes 5 ms to compile.
+  constexpr int64_t mostInterpreted = 20'000;
   const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
   const bool isWanted = !setting || StringRef(setting) != "0";
   policy.smallStep = runsScripts && isWanted ? mostInterpreted : 0;
