@@ -91,9 +91,10 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
   return int64_t(lines * (2 * entering + length / 36));
 }
 
-/// How many operations of interpreted kernels a core of a host does a second
-/// (KernelAccess.h: interpretedCost).
-constexpr int64_t interpretedPerSecond = 1'700'000'000;
+/// The picoseconds in which a core of a host does a unit of what interpreted
+/// kernels do beside their machine code's work (KernelAccess.h:
+/// interpretedCost).
+constexpr Cost interpretedUnit = 100;
 
 /// Returns an option that is a number, if the step has it.
 std::optional<int64_t> numberOf(const Step &step, const char *option) {
@@ -278,12 +279,11 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
                      timeFor(predicted.flops, rateOf(step));
     return;
   }
-  // KernelAccess.h says what it counts.
-  const std::optional<int64_t> interpreted = numberOf(step, "interpreted");
+  const int64_t interpreted =
+      machine.sharedMemory ? numberOf(step, "interpreted").value_or(0) : 0;
   predicted.time =
-      launchOf(step) + (machine.sharedMemory && interpreted
-                            ? timeFor(*interpreted, interpretedPerSecond)
-                            : sharedTime(workTime(step, extents, predicted)));
+      launchOf(step) + sharedTime(workTime(step, extents, predicted) +
+                                  interpreted * interpretedUnit);
 }
 
 /// Returns the time that a step takes beside its work.

@@ -185,12 +185,12 @@ TEST(PredictTest, KernelsTakeTimeForTheEndsOfLines) {
   EXPECT_EQ(timeOfElements(false, false), 2'000'000 + 400'000);
 }
 
-// 17 operations at 1.7 a nanosecond.
-TEST(PredictTest, InterpretedKernelsTakeTheTimeOfTheirOps) {
+// 17 units of 0.1 ns beside the work.
+TEST(PredictTest, InterpretedKernelsTakeLonger) {
   Program program = elements(false, false);
   std::get<KernelStep>(program.steps[0]).options["interpreted"] = 17;
   EXPECT_EQ(predicted(program, sharedMachine()).steps[0].time,
-            2'000'000 + 10'000);
+            timeOfElements(false, false) + 1'700);
 }
 
 TEST(PredictTest, LibraryFunctionsHaveLaunchesOfTheirOwn) {

@@ -21,9 +21,12 @@
 // RUN: env MESHLOOM_TIMING=1 mesh-run %s --function=floats --emit-program=%t/floats.mlprog 2>&1 | FileCheck %s --check-prefix=SAVED
 // SAVED: machine code
 module {
-  // Rows that are added to all rows, a transposed operand, and blocks that end within rows.
-  func.func @floats(%x: tensor<5x61xf32>, %row: tensor<61xf32>, %t: tensor<61x5xf32>, %wide: tensor<290xf64>)
-      -> (tensor<5x61xf32>, tensor<5x61xi1>, tensor<61x5xbf16>, tensor<290xf64>, tensor<40xf32>, tensor<70xf32>) {
+  // Rows that are added to all rows, a transposed operand, blocks that end within rows, and results of several blocks that other ops read.
+  func.func @floats(%x: tensor<5x61xf32>, %row: tensor<61xf32>, %t: tensor<61x5xf32>, %wide: tensor<290xf64>, %long: tensor<2x280xf32>)
+      -> (tensor<5x61xf32>, tensor<5x61xi1>, tensor<61x5xbf16>, tensor<290xf64>, tensor<40xf32>, tensor<70xf32>, tensor<2x280xf32>, tensor<2x280xi1>, tensor<2x280xf32>) {
+    %double = stablehlo.add %long, %long : tensor<2x280xf32>
+    %isLess = stablehlo.compare LT, %double, %long : (tensor<2x280xf32>, tensor<2x280xf32>) -> tensor<2x280xi1>
+    %product = stablehlo.multiply %double, %long : tensor<2x280xf32>
     %rows = stablehlo.broadcast_in_dim %row, dims = [1] : (tensor<61xf32>) -> tensor<5x61xf32>
     %turned = stablehlo.transpose %t, dims = [1, 0] : (tensor<61x5xf32>) -> tensor<5x61xf32>
     %sum = stablehlo.add %x, %rows : tensor<5x61xf32>
@@ -45,8 +48,8 @@ module {
     %tanh = stablehlo.tanh %log : tensor<40xf32>
     %others = stablehlo.slice %narrow [40:70] : (tensor<290xf32>) -> tensor<30xf32>
     %joined = stablehlo.concatenate %others, %few, dim = 0 : (tensor<30xf32>, tensor<40xf32>) -> tensor<70xf32>
-    return %chosen, %positive, %short, %nearest, %tanh, %joined
-      : tensor<5x61xf32>, tensor<5x61xi1>, tensor<61x5xbf16>, tensor<290xf64>, tensor<40xf32>, tensor<70xf32>
+    return %chosen, %positive, %short, %nearest, %tanh, %joined, %double, %isLess, %product
+      : tensor<5x61xf32>, tensor<5x61xi1>, tensor<61x5xbf16>, tensor<290xf64>, tensor<40xf32>, tensor<70xf32>, tensor<2x280xf32>, tensor<2x280xi1>, tensor<2x280xf32>
   }
   func.func @integers(%a: tensor<100xi32>, %b: tensor<100xui32>, %c: tensor<50xi64>, %d: tensor<100xi8>, %e: tensor<100xui8>)
       -> (tensor<100xi32>, tensor<100xui32>, tensor<50xi64>, tensor<100xi8>, tensor<100xf32>, tensor<100xi1>) {

@@ -29,8 +29,8 @@ constexpr const char *codeFormat = "x86-64-elf";
 /// complex numbers, and plain reductions; all else is compiled.
 KernelPolicy policy() {
   KernelPolicy policy;
-  // Kernels that cost so much take 2 to 4 us, and one takes 5 ms to compile.
-  policy.smallStep = 1 << 14;
+  // Kernels that cost so much take 2 us longer, and one takes 5 ms to compile.
+  policy.smallStep = 20'000;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices of f64 at once.

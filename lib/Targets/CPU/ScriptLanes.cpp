@@ -10,6 +10,8 @@
 
 #include <bit>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 using namespace meshloom;
 
@@ -29,31 +31,53 @@ template <> constexpr const char *nameOf<float> = "f32";
 template <> constexpr const char *nameOf<double> = "f64";
 template <> constexpr const char *nameOf<BFloat16> = "bf16";
 
-/// Applies the function `f` to each element, by its number of operands.
-template <auto f, typename Result, typename A>
-void apply1(void *result, const void *const *operands, int64_t count) {
-  auto *__restrict to = static_cast<Result *>(result);
-  auto *a = static_cast<const A *>(operands[0]);
+/// Applies the function `f` to the elements of all operands.
+template <auto f, typename Result, typename... Operands, size_t... number>
+[[gnu::always_inline]] inline void
+applyTo(Result *__restrict result, const void *const *operands, int64_t count,
+        std::index_sequence<number...>) {
+  const std::tuple arrays{static_cast<const Operands *>(operands[number])...};
   for (int64_t i = 0; i < count; ++i)
-    to[i] = f(a[i]);
+    result[i] = f(std::get<number>(arrays)[i]...);
 }
-template <auto f, typename Result, typename A, typename B>
-void apply2(void *result, const void *const *operands, int64_t count) {
-  auto *__restrict to = static_cast<Result *>(result);
-  auto *a = static_cast<const A *>(operands[0]);
-  auto *b = static_cast<const B *>(operands[1]);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = f(a[i], b[i]);
+template <auto f, typename Result, typename... Operands>
+[[gnu::always_inline]] inline void
+applyTo(void *result, const void *const *operands, int64_t count) {
+  applyTo<f, Result, Operands...>(static_cast<Result *>(result), operands,
+                                  count,
+                                  std::index_sequence_for<Operands...>());
 }
-template <auto f, typename Result, typename A, typename B, typename C>
-void apply3(void *result, const void *const *operands, int64_t count) {
-  auto *__restrict to = static_cast<Result *>(result);
-  auto *a = static_cast<const A *>(operands[0]);
-  auto *b = static_cast<const B *>(operands[1]);
-  auto *c = static_cast<const C *>(operands[2]);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = f(a[i], b[i], c[i]);
+
+/// The loop for any CPU.
+template <auto f, typename Result, typename... Operands>
+void apply(void *result, const void *const *operands, int64_t count) {
+  applyTo<f, Result, Operands...>(result, operands, count);
 }
+
+/// Returns whether the loop of an op is worth its code twice: it is no
+/// conversion, and has no narrow integers, which are rare.
+template <typename Result, typename... Operands>
+constexpr bool hasWideLoop =
+    ((sizeof(Operands) != 2 && !std::is_same_v<Operands, int8_t>) && ...) &&
+    ((std::is_same_v<Result, Operands> || ...) ||
+     (std::is_same_v<Result, bool> && sizeof...(Operands) > 1));
+#if defined(__x86_64__)
+/// The loop for CPUs with AVX-512.
+template <auto f, typename Result, typename... Operands>
+[[gnu::target("arch=x86-64-v4")]] void
+applyWide(void *result, const void *const *operands, int64_t count) {
+  applyTo<f, Result, Operands...>(result, operands, count);
+}
+bool hasWideLanes() {
+  return __builtin_cpu_supports("x86-64-v4");
+}
+#else
+template <auto f, typename Result, typename... Operands>
+constexpr ScriptLanes applyWide = apply<f, Result, Operands...>;
+bool hasWideLanes() {
+  return false;
+}
+#endif
 
 /// The larger or the smaller number, and nan where one is nan; -0 is less than
 /// 0.
@@ -126,20 +150,22 @@ public:
   ScriptLanes find(StringRef name) const { return loops.lookup(name); }
 
 private:
-  void insert(const char *name, const char *last, const char *result,
-              ScriptLanes lanes) {
-    loops[(Twine(name) + " " + last + " " + result).str()] = lanes;
+  [[gnu::noinline]] void insert(const char *name, const char *last,
+                                const char *result, ScriptLanes lanes,
+                                ScriptLanes wideLanes) {
+    loops[(Twine(name) + " " + last + " " + result).str()] =
+        isWide ? wideLanes : lanes;
   }
-  template <auto f, typename Result, typename A> void add(const char *name) {
-    insert(name, nameOf<A>, nameOf<Result>, apply1<f, Result, A>);
-  }
-  template <auto f, typename Result, typename A, typename B>
+  template <auto f, typename Result, typename... Operands>
   void add(const char *name) {
-    insert(name, nameOf<B>, nameOf<Result>, apply2<f, Result, A, B>);
-  }
-  template <auto f, typename Result, typename A, typename B, typename C>
-  void add(const char *name) {
-    insert(name, nameOf<C>, nameOf<Result>, apply3<f, Result, A, B, C>);
+    const char *const operands[] = {nameOf<Operands>...};
+    const char *last = operands[sizeof...(Operands) - 1];
+    const ScriptLanes lanes = apply<f, Result, Operands...>;
+    if constexpr (hasWideLoop<Result, Operands...>)
+      insert(name, last, nameOf<Result>, lanes,
+             applyWide<f, Result, Operands...>);
+    else
+      insert(name, last, nameOf<Result>, lanes, lanes);
   }
   template <auto f, typename T> void addUnary(const char *name) {
     add<f, T, T>(name);
@@ -313,6 +339,7 @@ private:
         "arith.index_castui");
   }
 
+  const bool isWide = hasWideLanes();
   llvm::StringMap<ScriptLanes> loops;
 };
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -17,8 +18,10 @@
 using namespace meshloom;
 
 namespace {
-/// Elements of a block.
-constexpr int64_t blockSize = 128;
+/// Bytes of the registers together, and the most elements of a block. A call
+/// fills the registers of constants, so that larger ones would take longer.
+constexpr int64_t registersSize = mostScriptRegisters * 1024,
+                  mostElements = 512;
 
 struct Script {
   /// An array that elements are loaded from or stored to.
@@ -51,14 +54,28 @@ struct Script {
     ScriptLanes lanes;
     unsigned result;
     std::array<unsigned, 3> operands; ///< 0 for those that there are none of
+    int store = -1; ///< which of the stores stores the result, or -1
   };
   SmallVector<bool> isReduction; ///< of each loop
   SmallVector<Array> loads, stores;
+  /// For each store: whether nothing is loaded from its array.
+  SmallVector<bool> storesApart;
   SmallVector<Reduce> reductions;
   SmallVector<Constant> constants;
   SmallVector<std::variant<Index, Read, Apply>>
-      instructions; ///< in their order
+      instructions;      ///< in their order
+  int64_t blockSize = 0; ///< elements of a block
 };
+
+/// Returns the register that an instruction writes.
+unsigned resultOf(const std::variant<Script::Index, Script::Read, Script::Apply>
+                      &instruction) {
+  if (auto *index = std::get_if<Script::Index>(&instruction))
+    return index->reg;
+  if (auto *read = std::get_if<Script::Read>(&instruction))
+    return read->array.reg;
+  return std::get<Script::Apply>(instruction).result;
+}
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -83,6 +100,11 @@ struct BlockRange {
     if (isOneRun(strides))
       return body(0, count, strides.empty() ? 0 : first * strides.back());
     forInnerRuns(strides, body);
+  }
+
+  /// Returns whether elements are side by side.
+  bool isDense(ArrayRef<int64_t> strides) const {
+    return isOneRun(strides) && (strides.empty() || strides.back() == 1);
   }
 
 private:
@@ -134,6 +156,10 @@ void copyRun(const char *from, int64_t fromStep, char *to, int64_t toStep,
     std::memcpy(destination, source, size_t(count) * sizeof(T));
     return;
   }
+  if (fromStep == 0 && toStep == 1) {
+    std::fill_n(destination, count, *source);
+    return;
+  }
   for (int64_t i = 0; i < count; ++i)
     destination[i * toStep] = source[i * fromStep];
 }
@@ -152,30 +178,98 @@ void copyElements(unsigned bytes, const char *from, int64_t fromStep, char *to,
   }
 }
 
-/// A call of a script's function.
-struct Run {
-  const Script &script;
-  void *const *operands;
-  const int64_t *strides, *origin;
-  ArrayRef<int64_t> extents;
-  char (*registers)[blockSize * 8];
+/// A call of a script's function. Arrays whose elements are side by side are
+/// read where they are, and written there where nothing is loaded from them.
+class Run {
+public:
+  Run(const Script &script, void *const *operands, const int64_t *strides,
+      const int64_t *origin, ArrayRef<int64_t> extents, char *memory)
+      : script(script), operands(operands), strides(strides), origin(origin),
+        extents(extents), memory(memory) {
+    const BlockRange whole{extents, 0, 0};
+    for (const Script::Array &array : script.loads)
+      readInPlace.push_back(!array.isLogic &&
+                            whole.isDense(stridesOf(array.operand)));
+    for (auto [array, isApart] :
+         llvm::zip_equal(script.stores, script.storesApart))
+      writtenInPlace.push_back(isApart &&
+                               whole.isDense(stridesOf(array.operand)));
+  }
 
+  /// Fills the registers of constants, for blocks of up to `count` elements.
+  void fillConstants(int64_t count) {
+    for (const Script::Constant &constant : script.constants)
+      copyElements(constant.bytes,
+                   reinterpret_cast<const char *>(&constant.bits),
+                   /*fromStep=*/0, write(constant.reg), /*toStep=*/1, count);
+  }
+  void block(const BlockRange &range) {
+    for (auto [array, isInPlace] : llvm::zip_equal(script.loads, readInPlace))
+      if (isInPlace)
+        places[array.reg] = elements(array, range.first);
+      else
+        load(array, range);
+    for (const auto &instruction : script.instructions)
+      if (auto *apply = std::get_if<Script::Apply>(&instruction))
+        this->apply(*apply, range);
+      else if (auto *number = std::get_if<Script::Index>(&instruction))
+        index(*number, range);
+      else
+        read(std::get<Script::Read>(instruction), range);
+    for (auto [array, isInPlace] :
+         llvm::zip_equal(script.stores, writtenInPlace))
+      if (!isInPlace)
+        store(array, places[array.reg], range);
+  }
+  /// Combines the terms of a block with the states of the results that they are
+  /// terms of, which are numbered along `steps`.
+  void reduce(const Script::Reduce &reduce, const BlockRange &range,
+              ArrayRef<int64_t> steps, char *states) const {
+    const char *terms = places[reduce.reg];
+    range.forRuns(steps, [&](int64_t place, int64_t count, int64_t offset) {
+      reduce.reduction->combine(
+          states + offset * int64_t(reduce.reduction->stateBytes),
+          steps.empty() ? 0 : steps.back(),
+          terms + place * int64_t(reduce.termBytes), count);
+    });
+  }
+  /// Stores the results of a reduction, a block after the other.
+  void finish(const Script::Reduce &reduce, const BlockRange &results,
+              const char *states) {
+    for (int64_t first = 0; first < results.count; first += script.blockSize) {
+      const BlockRange block{results.extents, first,
+                             std::min(script.blockSize, results.count - first)};
+      char *terms = write(0), *narrowed = write(1);
+      reduce.reduction->finish(
+          states + first * int64_t(reduce.reduction->stateBytes), terms,
+          block.count);
+      if (reduce.narrow) {
+        const void *sources[] = {terms};
+        reduce.narrow(narrowed, sources, block.count);
+      }
+      store(reduce.result, reduce.narrow ? narrowed : terms, block);
+    }
+  }
+
+private:
   ArrayRef<int64_t> stridesOf(unsigned operand) const {
     return {strides + operand * extents.size(), extents.size()};
   }
   int64_t innerStride(unsigned operand) const {
     return extents.empty() ? 0 : stridesOf(operand).back();
   }
-
-  void fillConstants(int64_t count) const {
-    for (const Script::Constant &constant : script.constants)
-      copyElements(
-          constant.bytes, reinterpret_cast<const char *>(&constant.bits),
-          /*fromStep=*/0, registers[constant.reg], /*toStep=*/1, count);
+  /// Returns where a dense array has its elements from number `first` on.
+  char *elements(const Script::Array &array, int64_t first) const {
+    return static_cast<char *>(operands[array.operand]) +
+           first * int64_t(array.bytes);
   }
-  void load(const Script::Array &array, const BlockRange &range) const {
+  /// Returns the memory of a register, which has its elements from then on.
+  char *write(unsigned reg) {
+    return places[reg] = memory + int64_t(reg) * script.blockSize * 8;
+  }
+  void load(const Script::Array &array, const BlockRange &range) {
     auto *from = static_cast<const char *>(operands[array.operand]);
-    char *to = registers[array.reg];
+    char *to = write(array.reg);
     const int64_t step = innerStride(array.operand);
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
                                                 int64_t offset) {
@@ -186,9 +280,9 @@ struct Run {
       for (int64_t i = 0; i < range.count; ++i)
         to[i] = to[i] != 0;
   }
-  void store(const Script::Array &array, const BlockRange &range) const {
+  void store(const Script::Array &array, const char *from,
+             const BlockRange &range) const {
     auto *to = static_cast<char *>(operands[array.operand]);
-    const char *from = registers[array.reg];
     const int64_t step = innerStride(array.operand);
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
                                                 int64_t offset) {
@@ -197,8 +291,8 @@ struct Run {
                    count);
     });
   }
-  void index(const Script::Index &index, const BlockRange &range) const {
-    auto *to = reinterpret_cast<int64_t *>(registers[index.reg]);
+  void index(const Script::Index &index, const BlockRange &range) {
+    auto *to = reinterpret_cast<int64_t *>(write(index.reg));
     const int64_t extent = extents[index.loop];
     const int64_t repeats = product(extents.drop_front(index.loop + 1));
     int64_t number = range.first / repeats % extent,
@@ -211,11 +305,11 @@ struct Run {
       number = number + 1 < extent ? number + 1 : 0;
     }
   }
-  void read(const Script::Read &read, const BlockRange &range) const {
+  void read(const Script::Read &read, const BlockRange &range) {
     const Script::Array &array = read.array;
     auto *from = static_cast<const char *>(operands[array.operand]);
-    char *to = registers[array.reg];
-    const char *condition = registers[read.condition];
+    const char *condition = places[read.condition];
+    char *to = write(array.reg);
     const int64_t bytes = array.bytes, step = innerStride(array.operand);
     std::memset(to, 0, size_t(range.count * bytes));
     range.forRuns(stridesOf(array.operand), [&](int64_t place, int64_t count,
@@ -229,56 +323,24 @@ struct Run {
       for (int64_t i = 0; i < range.count; ++i)
         to[i] = to[i] != 0;
   }
-  void apply(const Script::Apply &apply, int64_t count) const {
-    const void *const sources[] = {registers[apply.operands[0]],
-                                   registers[apply.operands[1]],
-                                   registers[apply.operands[2]]};
-    apply.lanes(registers[apply.result], sources, count);
+  void apply(const Script::Apply &apply, const BlockRange &range) {
+    const void *const sources[] = {places[apply.operands[0]],
+                                   places[apply.operands[1]],
+                                   places[apply.operands[2]]};
+    char *result = write(apply.result);
+    if (apply.store >= 0 && writtenInPlace[size_t(apply.store)])
+      result = places[apply.result] =
+          elements(script.stores[size_t(apply.store)], range.first);
+    apply.lanes(result, sources, range.count);
   }
-  /// Combines the terms of a block with the states of the results that they are
-  /// terms of, which are numbered along `steps`.
-  void reduce(const Script::Reduce &reduce, const BlockRange &range,
-              ArrayRef<int64_t> steps, char *states) const {
-    const char *terms = registers[reduce.reg];
-    range.forRuns(steps, [&](int64_t place, int64_t count, int64_t offset) {
-      reduce.reduction->combine(
-          states + offset * int64_t(reduce.reduction->stateBytes),
-          steps.empty() ? 0 : steps.back(),
-          terms + place * int64_t(reduce.termBytes), count);
-    });
-  }
-  /// Stores the results of a reduction, a block after the other.
-  void finish(const Script::Reduce &reduce, const BlockRange &results,
-              const char *states) const {
-    char *terms = registers[0], *narrowed = registers[1];
-    for (int64_t first = 0; first < results.count; first += blockSize) {
-      const BlockRange block{results.extents, first,
-                             std::min(blockSize, results.count - first)};
-      reduce.reduction->finish(
-          states + first * int64_t(reduce.reduction->stateBytes), terms,
-          block.count);
-      Script::Array result = reduce.result;
-      result.reg = reduce.narrow ? 1 : 0;
-      if (reduce.narrow) {
-        const void *sources[] = {terms};
-        reduce.narrow(narrowed, sources, block.count);
-      }
-      store(result, block);
-    }
-  }
-  void block(const BlockRange &range) const {
-    for (const Script::Array &array : script.loads)
-      load(array, range);
-    for (const auto &instruction : script.instructions)
-      if (auto *number = std::get_if<Script::Index>(&instruction))
-        index(*number, range);
-      else if (auto *conditional = std::get_if<Script::Read>(&instruction))
-        read(*conditional, range);
-      else
-        apply(std::get<Script::Apply>(instruction), range.count);
-    for (const Script::Array &array : script.stores)
-      store(array, range);
-  }
+
+  const Script &script;
+  void *const *operands;
+  const int64_t *strides, *origin;
+  ArrayRef<int64_t> extents;
+  char *memory;                                     ///< of all registers
+  SmallVector<bool, 8> readInPlace, writtenInPlace; ///< of loads and stores
+  std::array<char *, mostScriptRegisters> places;   ///< of registers' elements
 };
 
 /// The results of a script's reductions, and their states.
@@ -305,7 +367,7 @@ public:
     for (auto [reduce, memory] : llvm::zip_equal(script.reductions, states))
       run.reduce(reduce, range, steps, memory.data());
   }
-  void finish(const Run &run) const {
+  void finish(Run &run) const {
     for (auto [reduce, memory] : llvm::zip_equal(script.reductions, states))
       run.finish(reduce, {extents, 0, count}, memory.data());
   }
@@ -320,16 +382,17 @@ private:
 void runScript(void *const *operands, const int64_t *strides,
                const int64_t *origin, const int64_t *extents,
                const Script &script) {
-  alignas(64) char registers[mostScriptRegisters][blockSize * 8];
+  alignas(64) char registers[registersSize];
   const ArrayRef<int64_t> loops(extents, script.isReduction.size());
   const int64_t total = product(loops);
-  const Run run{script, operands, strides, origin, loops, registers};
+  Run run(script, operands, strides, origin, loops, registers);
   std::optional<Results> results;
   if (!script.reductions.empty())
     results.emplace(script, loops);
-  run.fillConstants(std::min(total, blockSize));
-  for (int64_t first = 0; first < total; first += blockSize) {
-    const BlockRange range{loops, first, std::min(blockSize, total - first)};
+  run.fillConstants(std::min(total, script.blockSize));
+  for (int64_t first = 0; first < total; first += script.blockSize) {
+    const BlockRange range{loops, first,
+                           std::min(script.blockSize, total - first)};
     run.block(range);
     if (results)
       results->add(run, range);
@@ -442,6 +505,41 @@ bool readLine(StringRef text, Script &script) {
   return line.isValid;
 }
 
+/// Says which instructions write what is stored, and how large blocks are.
+void prepare(Script &script) {
+  unsigned registers = 2; // reductions are finished in two
+  for (const Script::Array &array : script.loads)
+    registers = std::max(registers, array.reg + 1);
+  for (const Script::Constant &constant : script.constants)
+    registers = std::max(registers, constant.reg + 1);
+  for (const auto &instruction : script.instructions)
+    registers = std::max(registers, resultOf(instruction) + 1);
+  script.blockSize = std::min(
+      mostElements, registersSize / (8 * int64_t(registers)) / 64 * 64);
+  for (auto [number, array] : llvm::enumerate(script.stores)) {
+    script.storesApart.push_back(false);
+    const auto isSame = [&](const Script::Array &loaded) {
+      return loaded.operand == array.operand;
+    };
+    const bool isRead = llvm::any_of(script.instructions, [&](auto &other) {
+      auto *read = std::get_if<Script::Read>(&other);
+      return read && isSame(read->array);
+    });
+    if (isRead || llvm::any_of(script.loads, isSame))
+      continue;
+    for (auto &instruction : llvm::reverse(script.instructions)) {
+      if (resultOf(instruction) != array.reg)
+        continue;
+      auto *apply = std::get_if<Script::Apply>(&instruction);
+      if (!apply || apply->store >= 0)
+        break;
+      apply->store = int(number);
+      script.storesApart.back() = true;
+      break;
+    }
+  }
+}
+
 /// A function that calls runScript with its own arguments and one more:
 ///   movabs r8, script; movabs rax, runScript; jmp rax
 class Trampoline {
@@ -501,6 +599,7 @@ Result<std::unique_ptr<LoadedScript>> meshloom::loadScript(StringRef text) {
     if (!readLine(line, loaded->script))
       return Error("the script of a kernel has the line '" + line.str() +
                    "', which says nothing");
+  prepare(loaded->script);
   if (Status ok = loaded->trampoline.make(loaded->script); !ok)
     return ok.error();
   return std::unique_ptr<LoadedScript>(std::move(loaded));

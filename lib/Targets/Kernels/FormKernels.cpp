@@ -445,6 +445,34 @@ bool hasVeryFewTerms(KernelOp kernel) {
   return kernel.hasReductionLoops() && terms < fewest;
 }
 
+/// Returns how many tenths of a nanosecond an op takes of a step, on two cores;
+/// most take longer.
+int64_t leastCost(Operation *op) {
+  constexpr int64_t computed = 8, multiplied = 64;
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return (1 + flopsOf(kernel)) * kernel.getNumIterations() / computed;
+  if (auto dot = dyn_cast<DotGeneralOp>(op)) {
+    auto sharded = cast<ShardedOpInterface>(op);
+    const ShardingRule rule = sharded.getShardingRule();
+    return sharded.getCost(rule).total(rule) / multiplied;
+  }
+  auto call = dyn_cast<spmd::LibraryCallOp>(op);
+  if (!call)
+    return 0;
+  int64_t elements = 0, written = 0;
+  for (Type type : call->getOperandTypes())
+    elements += cast<RankedTensorType>(type).getNumElements();
+  for (auto [type, over] :
+       llvm::zip_equal(call->getResultTypes(), call.getInPlace())) {
+    const int64_t size = cast<RankedTensorType>(type).getNumElements();
+    elements += size;
+    written += over < 0 ? size : 0;
+  }
+  // The library has ways that need fewer flops than an op's definition.
+  return std::max(std::min(int64_t(call.getFlops()) / multiplied, elements),
+                  written);
+}
+
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   explicit FormKernelsPass(const KernelPolicy &policy = {}) : policy(policy) {}
 
@@ -510,23 +538,46 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       for (Block *block : runBlocks(func))
         callPlainKernels(*block);
     markSmallKernels(func);
+    // A program would have the elements of all of them in memory.
+    func.walk([](ConstantOp constant) {
+      if (constant->use_empty())
+        constant.erase();
+    });
   }
 
-  /// Marks the kernels of a program that may be interpreted: all or none, as
-  /// one that is compiled takes the time that the others would save.
+  /// Marks the kernels that may be interpreted: those of a program that does
+  /// little, all or none, as one that is compiled takes the time that the
+  /// others would save; of other programs those that take a small part of a
+  /// step.
   void markSmallKernels(mlir::func::FuncOp func) {
-    SmallVector<KernelOp> kernels;
-    func.walk([&](KernelOp kernel) { kernels.push_back(kernel); });
-    int64_t cost = 0;
-    for (KernelOp kernel : kernels) {
+    if (policy.smallStep == 0)
+      return;
+    SmallVector<std::pair<int64_t, KernelOp>> candidates;
+    int64_t cost = 0, step = 0;
+    bool areAllCandidates = true;
+    func.walk([&](Operation *op) {
+      step += leastCost(op);
+      auto kernel = dyn_cast<KernelOp>(op);
+      if (!kernel)
+        return;
       const bool isInLoop = kernel->getBlock() != &func.getBody().front();
-      if (isInLoop || (kernel.hasReductionLoops() && isDeterministic(kernel)))
+      if (isInLoop || (kernel.hasReductionLoops() && isDeterministic(kernel))) {
+        areAllCandidates = false;
         return;
-      cost += interpretedCost(kernel);
-      if (cost > policy.smallStep)
+      }
+      candidates.emplace_back(interpretedCost(kernel), kernel);
+      cost += candidates.back().first;
+    });
+    llvm::stable_sort(candidates, llvm::less_first());
+    constexpr int64_t partOfStep = 64;
+    int64_t budget =
+        areAllCandidates && cost <= policy.smallStep ? cost : step / partOfStep;
+    for (auto [kernelCost, kernel] : candidates) {
+      budget -= kernelCost;
+      if (budget < 0)
         return;
+      markSmall(kernel);
     }
-    llvm::for_each(kernels, markSmall);
   }
 
   KernelPolicy policy;

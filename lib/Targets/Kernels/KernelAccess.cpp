@@ -15,6 +15,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace meshloom;
+namespace arith = mlir::arith;
+namespace math = mlir::math;
 using mlir::AffineExpr;
 using mlir::AffineMap;
 
@@ -315,10 +317,82 @@ void meshloom::markLarge(spmd::KernelOp kernel) {
   kernel->setAttr(largeAttr, mlir::UnitAttr::get(kernel.getContext()));
 }
 
+/// Returns whether a value of a kernel is computed, or chosen, from constants
+/// alone.
+static bool isOfConstants(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<spmd::IndexOp>(op))
+    return false;
+  auto operands = op->getOperands();
+  // Whatever guards a division chooses between divisors by its dividend.
+  if (isa<mlir::arith::SelectOp>(op))
+    operands = operands.drop_front();
+  return llvm::all_of(operands, isOfConstants);
+}
+
+/// Returns whether an op is a function that is computed by a formula.
+static bool isFunction(Operation &op) {
+  return isa<math::MathDialect>(op.getDialect()) &&
+         !isa<math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp,
+              math::RoundEvenOp, math::TruncOp>(op);
+}
+
+/// Returns the operations that one op counts as, by the time that it takes.
+static int64_t flopsOf(Operation &op) {
+  constexpr int64_t division = 5, lookUp = 12, function = 20,
+                    integerDivision = 60, power = 100;
+  if (isa<arith::DivFOp, math::SqrtOp>(op))
+    return division;
+  // Processors divide integers one by one, except by constants.
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return isOfConstants(op.getOperand(1)) ? division : integerDivision;
+  if (isa<math::PowFOp>(op))
+    return power;
+  if (isFunction(op))
+    return function;
+  return isa<spmd::LoadOp>(op) ? lookUp : 1;
+}
+
+/// Returns what it costs to collect an operand's elements into a register, or
+/// to put them where they belong: nothing where they are side by side, or all
+/// the same.
+static int64_t collectingCost(spmd::KernelOp kernel, unsigned operand,
+                              int64_t iterations) {
+  constexpr int64_t element = 4, run = 50;
+  const ArrayRef<int64_t> extents = kernel.getExtents();
+  auto hasStride = [&](size_t loop, int64_t stride) {
+    return extents[loop] == 1 ||
+           denseStride(kernel, operand, unsigned(loop)) == stride;
+  };
+  bool isDense = true, isOne = true;
+  int64_t inside = 1;
+  for (size_t loop = extents.size(); loop-- > 0; inside *= extents[loop]) {
+    isDense &= hasStride(loop, inside);
+    isOne &= hasStride(loop, 0);
+  }
+  if (isDense || isOne)
+    return 0;
+  const size_t innermost = extents.size() - 1;
+  const bool isRun = hasStride(innermost, 0) || hasStride(innermost, 1);
+  return iterations / std::max<int64_t>(extents[innermost], 1) * run +
+         (isRun ? 0 : iterations * element);
+}
+
 int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
-  constexpr int64_t callCost = 32, many = int64_t(1) << 32;
-  return (1 + flopsOf(kernel)) *
-         (std::min(kernel.getNumIterations(), many) + callCost);
+  // A function costs more than other ops, as its formula has many.
+  constexpr int64_t call = 64, together = 4, functionCall = 640, function = 15,
+                    many = int64_t(1) << 32;
+  const int64_t iterations = std::min(kernel.getNumIterations(), many),
+                functions = llvm::count_if(
+                    kernel.getBlock()->without_terminator(), isFunction);
+  int64_t cost = (1 + flopsOf(kernel)) * (iterations / together + call) +
+                 functions * (iterations * function + functionCall);
+  const unsigned inputs = kernel.getInputs().size();
+  for (unsigned operand = 0; operand < kernel.getAccesses().size(); ++operand)
+    if (operand < inputs ||
+        kernel.getReducer(operand - inputs) == spmd::Reducer::None)
+      cost += collectingCost(kernel, operand, iterations);
+  return cost;
 }
 
 static constexpr StringRef smallAttr = "small";
@@ -347,40 +421,6 @@ spmd::Reducer meshloom::reducerOf(ReduceKind kind) {
     return spmd::Reducer::Or;
   }
   llvm_unreachable("covered");
-}
-
-/// Returns whether a value of a kernel is computed, or chosen, from constants
-/// alone.
-static bool isOfConstants(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<spmd::IndexOp>(op))
-    return false;
-  auto operands = op->getOperands();
-  // Whatever guards a division chooses between divisors by its dividend.
-  if (isa<mlir::arith::SelectOp>(op))
-    operands = operands.drop_front();
-  return llvm::all_of(operands, isOfConstants);
-}
-
-/// Returns the operations that one op counts as, by the time that it takes.
-static int64_t flopsOf(Operation &op) {
-  namespace arith = mlir::arith;
-  namespace math = mlir::math;
-  constexpr int64_t division = 5, lookUp = 12, function = 20,
-                    integerDivision = 60, power = 100;
-  if (isa<arith::DivFOp, math::SqrtOp>(op))
-    return division;
-  // Processors divide integers one by one, except by constants.
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
-    return isOfConstants(op.getOperand(1)) ? division : integerDivision;
-  if (isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-          math::TruncOp>(op))
-    return 1;
-  if (isa<math::PowFOp>(op))
-    return power;
-  if (isa<math::MathDialect>(op.getDialect()))
-    return function;
-  return isa<spmd::LoadOp>(op) ? lookUp : 1;
 }
 
 int64_t meshloom::flopsOf(spmd::KernelOp kernel) {

@@ -13,6 +13,7 @@
 
 // Plain gradient descent: table - rate * gradient.
 // CHECK-LABEL: func.func @descent
+// CHECK-NOT: dtensor.constant
 // CHECK: %[[UPDATES:.*]] = spmd.kernel
 // CHECK-SAME: (tensor<16x2xf32
 // CHECK: spmd.library_call "scatter"

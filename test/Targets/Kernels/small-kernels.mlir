@@ -1,6 +1,7 @@
-// Kernels of few numbers may be interpreted, but only where none of the program has to be compiled.
+// Kernels of few numbers may be interpreted where none of the program has to be compiled, or where they take a small part of a step.
 // RUN: mesh-opt %s --function=few --target=cpu | FileCheck %s --check-prefix=FEW
 // RUN: mesh-opt %s --function=mixed --target=cpu | FileCheck %s --check-prefix=MIXED
+// RUN: mesh-opt %s --function=part --target=cpu | FileCheck %s --check-prefix=PART
 
 // FEW-COUNT-2: spmd.kernel {{.*}} small}
 func.func @few(%x: tensor<8xf32>, %y: tensor<9xf32>) -> (tensor<8xf32>, tensor<9xf32>) {
@@ -12,8 +13,22 @@ func.func @few(%x: tensor<8xf32>, %y: tensor<9xf32>) -> (tensor<8xf32>, tensor<9
 // MIXED: spmd.kernel
 // MIXED-NOT: small}
 // MIXED: return
-func.func @mixed(%few: tensor<8xf32>, %many: tensor<100000xf32>) -> (tensor<8xf32>, tensor<100000xf32>) {
-  %sum = dtensor.add %few, %few : tensor<8xf32>
+func.func @mixed(%some: tensor<8000xf32>, %many: tensor<100000xf32>) -> (tensor<8000xf32>, tensor<100000xf32>) {
+  %sum = dtensor.add %some, %some : tensor<8000xf32>
   %square = dtensor.multiply %many, %many : tensor<100000xf32>
-  return %sum, %square : tensor<8xf32>, tensor<100000xf32>
+  return %sum, %square : tensor<8000xf32>, tensor<100000xf32>
+}
+
+// A mean is divided once a row, and read once for each of its elements.
+// PART: spmd.kernel {{.*}}ops = "divide", small}
+// PART: spmd.kernel
+// PART-NOT: small}
+// PART: return
+func.func @part(%x: tensor<4096x768xf32>, %size: tensor<f32>) -> tensor<4096x768xf32> {
+  %sum = dtensor.reduce sum %x dims [1] : (tensor<4096x768xf32>) -> tensor<4096xf32>
+  %sizes = dtensor.broadcast_in_dim %size dims [] : (tensor<f32>) -> tensor<4096xf32>
+  %mean = dtensor.divide %sum, %sizes : tensor<4096xf32>
+  %means = dtensor.broadcast_in_dim %mean dims [0] : (tensor<4096xf32>) -> tensor<4096x768xf32>
+  %difference = dtensor.subtract %x, %means : tensor<4096x768xf32>
+  return %difference : tensor<4096x768xf32>
 }

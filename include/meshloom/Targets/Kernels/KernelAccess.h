@@ -77,8 +77,8 @@ spmd::Reducer reducerOf(ReduceKind kind);
 bool isLarge(spmd::KernelOp kernel);
 void markLarge(spmd::KernelOp kernel);
 
-/// Returns about how many elements' worth of one op a kernel takes where it is
-/// interpreted: a call for each op takes as long as some elements.
+/// Returns about how many tenths of a nanosecond longer than its machine code a
+/// kernel takes where it is interpreted.
 int64_t interpretedCost(spmd::KernelOp kernel);
 
 /// Returns whether a kernel that runs once in a step does so little that the

@@ -45,8 +45,9 @@ struct KernelPolicy {
   /// Kernels of at least so many iterations have different code from smaller
   /// ones (KernelAccess.h: isLarge). 0: they have not.
   int64_t largeKernel = 0;
-  /// Kernels of a program without loops may be interpreted if a step's cost at
-  /// most so much in all (KernelAccess.h: interpretedCost).
+  /// All kernels of a program without loops may be interpreted if a step's cost
+  /// at most so much in all (KernelAccess.h: interpretedCost), and of other
+  /// programs those that take a small part of a step. 0: none may.
   int64_t smallStep = 0;
   /// Says whether kernels over the same rows become one call (RowCalls.h).
   bool joinsRows = false;
