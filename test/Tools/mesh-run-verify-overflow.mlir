@@ -16,6 +16,8 @@
 // (Interpreted kernels add f32 numbers in f64, where nothing overflows here. Blocks are
 // worth their while on 16 cores, if phases cost little.)
 // RUN: echo '{"preset": "shared-memory", "workers": 16, "phase_boundary_ps": 1000}' > %t.json
+// Kernels that are compiled are not those that an earlier run has interpreted.
+// RUN: mesh-run %s --function=sums --machine=%t.json > %t.interpreted
 // RUN: env MESHLOOM_INTERPRET_KERNELS=0 mesh-run %s --function=sums --verify --machine=%t.json | FileCheck %s --check-prefixes=SUMS,BLOCKS
 // RUN: env MESHLOOM_INTERPRET_KERNELS=0 mesh-run %s --function=sums --verify --machine=ring --private-memories | FileCheck %s --check-prefix=SUMS
 // SUMS: verify result 0 f32[2]: {{.*}}1 of 2 elements is not finite, as something overflows on the way: ok

@@ -17,8 +17,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
-#include <cstdlib>
-
 namespace meshloom {
 namespace {
 
@@ -62,14 +60,6 @@ void findSymbols(const std::vector<Step> &steps, llvm::StringSet<> &found,
 CodegenMode modeFor(const EmitOptions &options) {
   return options.asBytes ? CodegenMode::Portable
                          : meshloom::modeFor(options.optimize);
-}
-
-/// Says whether small kernels are interpreted. Programs are the same either
-/// way, so that processes may differ in it.
-bool usesScripts(CodegenMode mode) {
-  const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
-  const bool isWanted = !setting || StringRef(setting) != "0";
-  return runsScripts && isWanted && mode != CodegenMode::Portable;
 }
 
 /// Returns the kernels of a program. Other machines get machine code only.

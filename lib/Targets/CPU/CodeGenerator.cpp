@@ -2,6 +2,7 @@
 // LLVM's passes for kernels: which ones, and for which processor.
 #include "CodeGenerator.h"
 
+#include "KernelScript.h"
 #include "MaskedLoops.h"
 #include "VectorLoops.h"
 #include "meshloom/Core/AvailableCores.h"
@@ -535,10 +536,19 @@ std::string CodeGenerator::run(const KernelModule &kernel) {
   return passes->run(kernel);
 }
 
+bool meshloom::usesScripts(CodegenMode mode) {
+  static const bool isWanted = [] {
+    const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
+    return !setting || StringRef(setting) != "0";
+  }();
+  return runsScripts && isWanted && mode != CodegenMode::Portable;
+}
+
 std::string meshloom::codegenOptions(CodegenMode mode) {
   const bool portable = mode == CodegenMode::Portable;
   return (Twine(int(mode)) + " " + llvm::sys::getProcessTriple() + " " +
-          targetCpu().name + " " + featureOptions(portable))
+          targetCpu().name + " " + featureOptions(portable) +
+          (usesScripts(mode) ? " scripts" : ""))
       .str();
 }
 

@@ -57,6 +57,10 @@ private:
   std::unique_ptr<Work> work;
 };
 
+/// Returns whether small kernels are interpreted. Programs are the same either
+/// way, so that processes may differ in it.
+bool usesScripts(CodegenMode mode);
+
 /// All that the code of a kernel depends on beside the kernel, as text.
 std::string codegenOptions(CodegenMode mode);
 
