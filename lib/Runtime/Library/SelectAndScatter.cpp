@@ -149,14 +149,16 @@ void storeSums(const SumOf<T> *sums, T *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i] = Numbers<T>::store(sums[i]);
 }
-#define MESHLOOM_STORE_SUMS(T)                                                 \
-  MESHLOOM_CLONES void storeSums(const float *sums, T *to, int64_t count) {    \
-    for (int64_t i = 0; i < count; ++i)                                        \
-      to[i] = CloneNumbers<T>::store(sums[i]);                                 \
-  }
-MESHLOOM_STORE_SUMS(BF16Element)
-MESHLOOM_STORE_SUMS(F16Element)
-#undef MESHLOOM_STORE_SUMS
+MESHLOOM_CLONES void storeSums(const float *sums, BF16Element *to,
+                               int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = CloneNumbers<BF16Element>::store(sums[i]);
+}
+MESHLOOM_CLONES void storeSums(const float *sums, F16Element *to,
+                               int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = CloneNumbers<F16Element>::store(sums[i]);
+}
 
 /// The sums of a result's box, which begin with a number. Sums of halves are
 /// kept in f32 beside the result until the end, at the same addresses.
