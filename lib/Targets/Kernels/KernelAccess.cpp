@@ -358,7 +358,7 @@ static int64_t flopsOf(Operation &op) {
 /// the same.
 static int64_t collectingCost(spmd::KernelOp kernel, unsigned operand,
                               int64_t iterations) {
-  constexpr int64_t element = 4, run = 50;
+  constexpr int64_t element = 4, elementOfRun = 1, run = 50;
   const ArrayRef<int64_t> extents = kernel.getExtents();
   auto hasStride = [&](size_t loop, int64_t stride) {
     return extents[loop] == 1 ||
@@ -375,18 +375,19 @@ static int64_t collectingCost(spmd::KernelOp kernel, unsigned operand,
   const size_t innermost = extents.size() - 1;
   const bool isRun = hasStride(innermost, 0) || hasStride(innermost, 1);
   return iterations / std::max<int64_t>(extents[innermost], 1) * run +
-         (isRun ? 0 : iterations * element);
+         iterations * (isRun ? elementOfRun : element);
 }
 
 int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
   // A function costs more than other ops, as its formula has many.
   constexpr int64_t call = 64, together = 4, functionCall = 640, function = 15,
-                    many = int64_t(1) << 32;
+                    term = 2, many = int64_t(1) << 32;
   const int64_t iterations = std::min(kernel.getNumIterations(), many),
                 functions = llvm::count_if(
                     kernel.getBlock()->without_terminator(), isFunction);
   int64_t cost = (1 + flopsOf(kernel)) * (iterations / together + call) +
-                 functions * (iterations * function + functionCall);
+                 functions * (iterations * function + functionCall) +
+                 (kernel.hasReductionLoops() ? iterations * term : 0);
   const unsigned inputs = kernel.getInputs().size();
   for (unsigned operand = 0; operand < kernel.getAccesses().size(); ++operand)
     if (operand < inputs ||
