@@ -151,17 +151,12 @@ template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   SumOfUpdates<T> *sums = temporary(large, size_t(size * parts));
   const bool inOrder = alike.windows.mayOverlap();
   team.forEach(parts, [&](int64_t p) {
-    int64_t next = 0;
-    alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
-      const int64_t first = std::exchange(next, next + block.count);
-      if (first < windows * p / parts || first >= windows * (p + 1) / parts)
-        return;
-      Offset offsets[IndexedWindows::BLOCK];
-      alike.windows.readOffsets(block, dense, offsets);
-      addToSums(part, WindowOffsets(offsets, size_t(block.count)),
-                alike.first<T>(part, block), alike.step(), inOrder,
-                sums + p * size + part.tensor);
-    });
+    forEachBlock<T>(alike, part, dense, windows * p / parts,
+                    windows * (p + 1) / parts,
+                    [&](WindowOffsets offsets, const T *from) {
+                      addToSums(part, offsets, from, alike.step(), inOrder,
+                                sums + p * size + part.tensor);
+                    });
   });
   for (int64_t p = 1; p < parts; ++p)
     for (int64_t e = 0; e < size; ++e)

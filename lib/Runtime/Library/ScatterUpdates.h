@@ -56,17 +56,29 @@ struct AlikeWindows {
   }
 };
 
-/// Calls visit(offsets, updates) for each block of windows: where they begin by
-/// `strides`, and the first one's update.
+/// Calls visit(offsets, updates) for each block of windows that begins with one
+/// of those from `begin` to `end`: where they begin by `strides`, and the first
+/// one's update.
 template <typename T, typename Visit>
 void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
-                  const Shape &strides, const Visit &visit) {
+                  const Shape &strides, int64_t begin, int64_t end,
+                  const Visit &visit) {
+  int64_t next = 0;
   alike.windows.forEachBlock([&](const IndexedWindows::Block &block) {
+    const int64_t first = std::exchange(next, next + block.count);
+    if (first < begin || first >= end)
+      return;
     IndexedWindows::Offset offsets[IndexedWindows::BLOCK];
     alike.windows.readOffsets(block, strides, offsets);
     visit(WindowOffsets(offsets, size_t(block.count)),
           alike.first<T>(part, block));
   });
+}
+/// The same for all windows.
+template <typename T, typename Visit>
+void forEachBlock(const AlikeWindows &alike, const WindowPart &part,
+                  const Shape &strides, const Visit &visit) {
+  forEachBlock<T>(alike, part, strides, 0, alike.windows.count(), visit);
 }
 
 /// Rows of all types and kinds that no function below has.

@@ -179,24 +179,25 @@ public:
   }
 
 private:
-  /// Whether the elements of a window may be combined in any order, without
-  /// blocks and without padding that counts.
+  /// Returns whether the elements of a window may be combined in any order,
+  /// without blocks and without padding that counts.
   bool isPlain() const {
     return !paddingCounts() &&
            !(sumsInPairs() && windowSize(window) > PairwiseSums<Sum>::BLOCK);
   }
 
-  /// Whether rows of the result are combinations of rows of the operand, and
-  /// all are dense: a row has no window of its own, as channels have none, or
-  /// it has the only one, and no window reaches beyond the operand.
+  /// Returns whether rows of the result are combinations of rows of the
+  /// operand, and all are dense: a row has no window of its own, as channels
+  /// have none, or it has the only one, and no window reaches beyond the
+  /// operand.
   bool hasWholeRows() const {
     return rank > 0 && isPlain() && out.strides[row] == 1 &&
            touches[row].stepOfPlaces() == 1 &&
            (window[row].size == 1 || windowSize(window) == window[row].size);
   }
 
-  /// Whether the rows that a row of windows lies in are combined with each
-  /// other first, then the elements of the windows along the row.
+  /// Returns whether the rows that a row of windows lies in are combined with
+  /// each other first, then the elements of the windows along the row.
   bool sumsColumnsFirst() const {
     return rank > 1 && isPlain() && window[row].size > 1 &&
            window[row].base == 1 && in.strides[row] == 1 &&
