@@ -91,8 +91,8 @@ void widenRow(F16, const uint16_t *from, int64_t step, float *to,
     std::copy_n(wide, lanes, to + i);
   }
 }
-void narrowRow(F16, const float *from, uint16_t *to, int64_t step,
-               int64_t count) {
+void storeRow(F16, const float *from, uint16_t *to, int64_t step,
+              int64_t count) {
   int64_t i = step == 1 && convertsF16() ? narrowVectors(from, to, count) : 0;
   if (!convertsF16())
     for (; i < count; ++i)
@@ -117,14 +117,22 @@ MESHLOOM_CLONES void widenRow(BF16, const uint16_t *from, int64_t step,
     for (int64_t i = 0; i < count; ++i)
       to[i] = BF16::widen(from[i * step]);
 }
-MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
-                               int64_t step, int64_t count) {
+MESHLOOM_CLONES void storeRow(BF16, const float *from, uint16_t *to,
+                              int64_t step, int64_t count) {
   if (step == 1)
     for (int64_t i = 0; i < count; ++i)
       to[i] = BF16::narrow(from[i]);
   else
     for (int64_t i = 0; i < count; ++i)
       to[i * step] = BF16::narrow(from[i]);
+}
+
+/// A row of a result that is f32.
+template <typename Float>
+void storeRow(Float, const float *from, float *to, int64_t step,
+              int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i * step] = from[i];
 }
 
 /// Rows of narrow memory, whose elements are `step` apart, and dense f32 rows.
@@ -136,13 +144,13 @@ void widenRows(const uint16_t *from, int64_t rows, int64_t rowStep,
   for (int64_t r = 0; r < rows; ++r)
     widenRow(Float(), from + r * rowStep, step, to + r * count, count);
 }
-template <typename Float>
-void narrowRows(const float *from, int64_t rows, int64_t count, uint16_t *to,
-                int64_t rowStep, int64_t step) {
+template <typename Float, typename Out>
+void storeRows(const float *from, int64_t rows, int64_t count, Out *to,
+               int64_t rowStep, int64_t step) {
   if (step == 1 && rowStep == count)
-    return narrowRow(Float(), from, to, 1, rows * count);
+    return storeRow(Float(), from, to, 1, rows * count);
   for (int64_t r = 0; r < rows; ++r)
-    narrowRow(Float(), from + r * count, to + r * rowStep, step, count);
+    storeRow(Float(), from + r * count, to + r * rowStep, step, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +255,8 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
 
 /// Some rows of a result whose contraction is too long for one call. False
 /// where oneDNN has nothing good for a block.
-bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Out>
+bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                       const Contraction &c, ProductShape shape) {
   const int64_t elements = shape.m * shape.n;
   auto *tile =
@@ -285,20 +294,22 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   if (terms == 0)
     std::fill_n(tile, elements, 0.F);
   sums.addTo(tile);
-  narrowRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
-                   result.columnStride);
+  storeRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
+                  result.columnStride);
   return true;
 }
 
 /// False where oneDNN has nothing good for it.
-bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Out>
+bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
   ProductShape shape{c.row.count,
                      c.column.count,
                      c.sum.count,
                      {c.row.strides[0], c.sum.strides[0]},
                      {c.sum.strides[1], c.column.strides[1]},
-                     {c.row.strides[2], c.column.strides[2]}};
+                     {c.row.strides[2], c.column.strides[2]},
+                     std::is_same_v<Out, float>};
   if (!isPlain(shape.lhs, shape.m, shape.k) ||
       !isPlain(shape.rhs, shape.k, shape.n))
     return false;
@@ -362,28 +373,36 @@ Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
   return {to, along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
 }
 
-template <typename Float>
-Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+Status runWidened(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
+  constexpr bool isWide = std::is_same_v<Out, float>;
   const Widened right = widen<Float>(rhs, 1, c.column, c);
   const int64_t rows =
       std::clamp<int64_t>(LARGEST_TILE / c.column.count, 1, c.row.count);
-  auto *tile = static_cast<float *>(
-      threadScratch(4, size_t(rows * c.column.count) * sizeof(float)));
+  float *tile = isWide ? nullptr
+                       : static_cast<float *>(threadScratch(
+                             4, size_t(rows * c.column.count) * sizeof(float)));
+  const int64_t rowStep = isWide ? c.row.strides[2] : c.column.count,
+                columnStep = isWide ? c.column.strides[2] : 1;
   for (int64_t r = 0; r < c.row.count; r += rows) {
     Extent row = c.row;
     row.count = std::min(rows, c.row.count - r);
     const Widened lhsRows = widen<Float>(lhs + r * row.strides[0], 0, row, c);
     const Contraction dense{
-        {row.count, {lhsRows.matrix.rowStride, 0, c.column.count}},
-        {c.column.count, {0, right.matrix.rowStride, 1}},
+        {row.count, {lhsRows.matrix.rowStride, 0, rowStep}},
+        {c.column.count, {0, right.matrix.rowStride, columnStep}},
         {c.terms, {lhsRows.matrix.columnStride, right.matrix.columnStride, 0}},
         {},
         c.terms};
+    Out *to = out + r * row.strides[2];
+    if constexpr (isWide)
+      tile = to;
     if (Status ok = runTiles<float>(lhsRows.data, right.data, tile, dense); !ok)
       return ok;
-    narrowRows<Float>(tile, row.count, c.column.count, out + r * row.strides[2],
-                      row.strides[2], c.column.strides[2]);
+    if constexpr (!isWide)
+      storeRows<Float>(tile, row.count, c.column.count, to, row.strides[2],
+                       c.column.strides[2]);
   }
   return Success();
 }
@@ -399,10 +418,10 @@ MESHLOOM_CLONES void addRows(const float *rows, int64_t stride,
 }
 
 /// A vector by a matrix whose rows are contiguous, which is read once.
-template <typename Float>
+template <typename Float, typename Out>
 void runVectorByRows(const uint16_t *vector, int64_t vectorStep,
                      const uint16_t *matrix, int64_t rowStep, int64_t terms,
-                     int64_t columns, uint16_t *out, int64_t outStep) {
+                     int64_t columns, Out *out, int64_t outStep) {
   constexpr int64_t most = 1024; // of columns, whose sums stay in cache
   auto *factors = static_cast<float *>(threadScratch(
       4, size_t(terms + ROWS_AT_ONCE + (1 + ROWS_AT_ONCE) * most) *
@@ -423,14 +442,14 @@ void runVectorByRows(const uint16_t *vector, int64_t vectorStep,
       }
       addRows(rows, most, factors + k, sums, count);
     }
-    narrowRow(Float(), sums, out + c * outStep, outStep, count);
+    storeRow(Float(), sums, out + c * outStep, outStep, count);
   }
 }
 
 /// Returns whether the product is one of a vector by a matrix whose rows are
 /// contiguous, and was computed. oneDNN takes many times as long for it.
-template <typename Float>
-bool runVector(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+bool runVector(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                const Contraction &c) {
   if (!c.outer.empty() || c.terms > DOT_BLOCK)
     return false;
@@ -470,8 +489,8 @@ MatrixStrides widenBatch(const uint16_t *from, int64_t count, int64_t step,
 }
 
 /// The products of a batch, as many at once as stay in cache in f32.
-template <typename Float>
-Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                        const Extent &batch, const Contraction &c) {
   const int64_t m = c.row.count, n = c.column.count, k = c.terms;
   constexpr int64_t inCache = 4096;
@@ -507,22 +526,22 @@ Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
             !ok)
           return ok;
     const int64_t step = batch.strides[2];
-    uint16_t *to = out + first * step;
+    Out *to = out + first * step;
     if (c.column.strides[2] == 1 && c.row.strides[2] == n && step == m * n)
-      narrowRow(Float(), result, to, 1, count * m * n);
+      storeRow(Float(), result, to, 1, count * m * n);
     else
       for (int64_t i = 0; i < count; ++i)
-        narrowRows<Float>(result + i * m * n, m, n, to + i * step,
-                          c.row.strides[2], c.column.strides[2]);
+        storeRows<Float>(result + i * m * n, m, n, to + i * step,
+                         c.row.strides[2], c.column.strides[2]);
   }
   return Success();
 }
 
 } // namespace
 
+template <typename Out>
 std::optional<Status> library::runNarrowBatches(DType type, const uint16_t *lhs,
-                                                const uint16_t *rhs,
-                                                uint16_t *out,
+                                                const uint16_t *rhs, Out *out,
                                                 std::span<const Extent> batch,
                                                 const Contraction &c) {
   constexpr int64_t small = int64_t(1) << 15;
@@ -541,8 +560,9 @@ std::optional<Status> library::runNarrowBatches(DType type, const uint16_t *lhs,
                  });
 }
 
+template <typename Out>
 Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
-                          uint16_t *out, const Contraction &c) {
+                          Out *out, const Contraction &c) {
   if (type == DType::BF16 ? runVector<BF16>(lhs, rhs, out, c)
                           : runVector<F16>(lhs, rhs, out, c))
     return Success();
@@ -563,3 +583,18 @@ Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
   return type == DType::BF16 ? runWidened<BF16>(lhs, rhs, out, c)
                              : runWidened<F16>(lhs, rhs, out, c);
 }
+
+namespace meshloom::library {
+template Status runNarrow(DType, const uint16_t *, const uint16_t *, uint16_t *,
+                          const Contraction &);
+template Status runNarrow(DType, const uint16_t *, const uint16_t *, float *,
+                          const Contraction &);
+template std::optional<Status> runNarrowBatches(DType, const uint16_t *,
+                                                const uint16_t *, uint16_t *,
+                                                std::span<const Extent>,
+                                                const Contraction &);
+template std::optional<Status> runNarrowBatches(DType, const uint16_t *,
+                                                const uint16_t *, float *,
+                                                std::span<const Extent>,
+                                                const Contraction &);
+} // namespace meshloom::library

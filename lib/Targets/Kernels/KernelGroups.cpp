@@ -50,10 +50,7 @@ bool meshloom::isReduction(Operation *op) {
   return reductionOf(op).has_value();
 }
 
-bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
-  auto dot = dyn_cast<DotGeneralOp>(op);
-  if (!dot)
-    return false;
+DotSize meshloom::sizeOf(DotGeneralOp dot) {
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
   auto extentOf = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
@@ -62,10 +59,17 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
       extent *= shape[dim];
     return extent;
   };
-  const DotSize size{extentOf(lhs, dot.getLhsBatchingDimensions()),
-                     extentOf(lhs, dot.getLhsFreeDimensions()),
-                     extentOf(rhs, dot.getRhsFreeDimensions()),
-                     extentOf(lhs, dot.getLhsContractingDimensions())};
+  return {extentOf(lhs, dot.getLhsBatchingDimensions()),
+          extentOf(lhs, dot.getLhsFreeDimensions()),
+          extentOf(rhs, dot.getRhsFreeDimensions()),
+          extentOf(lhs, dot.getLhsContractingDimensions())};
+}
+
+bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
+  auto dot = dyn_cast<DotGeneralOp>(op);
+  if (!dot)
+    return false;
+  const DotSize size = sizeOf(dot);
   if (dot->getParentOfType<WhileOp>()) {
     // A kernel of fewer multiplications is over before a function for them is
     // called, where its terms are as many as lanes.
@@ -77,7 +81,7 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
     if (size.multiplications() <= small)
       return true;
   }
-  return !policy.isLibraryDot(elementTypeOf(dot.getType()), size);
+  return !policy.isLibraryDot(elementTypeOf(dot.getLhs().getType()), size);
 }
 
 static ShardAttr domainOf(Value value) {
