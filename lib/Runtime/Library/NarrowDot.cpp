@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bf16 products by oneDNN where the CPU multiplies bf16 itself (AVX-512 BF16,
-// AMX); everything else is widened to f32, multiplied and rounded. oneDNN keeps
-// f32 sums; contractions that it would add up in too long runs, or that several
-// loops are of, are summed here, in f32 tiles.
+// bf16 products by PanelProduct.h where the CPU multiplies bf16 itself, large
+// ones and those of CPUs with tiles (AMX) by oneDNN; everything else is widened
+// to f32, multiplied and rounded. All keep f32 sums; contractions that they
+// would add up in too long runs, or that several loops are of, are summed here,
+// in f32 tiles.
 #include "NarrowDot.h"
 
 #include "Clones.h"
 #include "OneDnn.h"
 #include "PairwiseSums.h"
+#include "PanelProduct.h"
 #include "ProductBatches.h"
 #include "ThreadScratch.h"
 
@@ -28,12 +30,13 @@ using dnnl::memory;
 
 namespace {
 
-bool multipliesBF16() {
-  static const bool does = [] {
-    const auto wanted = unsigned(dnnl::cpu_isa::avx512_core_bf16);
+/// Returns whether the CPU multiplies tiles of bf16, for which oneDNN has code.
+bool hasBF16Tiles() {
+  static const bool has = [] {
+    const auto wanted = unsigned(dnnl::cpu_isa::avx512_core_amx);
     return (unsigned(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
   }();
-  return does;
+  return has;
 }
 
 // Rows of elements, which are `step` apart in narrow memory. Compilers do not
@@ -225,6 +228,12 @@ const Product &productOf(const ProductShape &shape) {
   return entry->second;
 }
 
+/// Returns into how many blocks terms are cut that one call would add up in too
+/// long runs.
+int64_t blocksOf(int64_t terms) {
+  return (terms + DOT_BLOCK - 1) / DOT_BLOCK;
+}
+
 /// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
 /// row-major matrix or of a transposed one. The strides of dims of one element
 /// are changed to fit.
@@ -253,36 +262,22 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
                              {DNNL_ARG_SCRATCHPAD, scratchpad}});
 }
 
-/// Some rows of a result whose contraction is too long for one call. False
-/// where oneDNN has nothing good for a block.
-template <typename Out>
-bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
-                      const Contraction &c, ProductShape shape) {
-  const int64_t elements = shape.m * shape.n;
-  auto *tile =
-      static_cast<float *>(threadScratch(4, size_t(elements) * sizeof(float)));
-  const MatrixStrides result = shape.result;
-  shape.result = {shape.n, 1};
-  shape.wide = true;
+/// Sums a product up in `tile`, [rows, columns], by blocks of terms:
+/// multiply(lhs, rhs, terms, adds) computes one, or adds it to what is there.
+template <typename Multiply>
+void sumBlocks(const uint16_t *lhs, const uint16_t *rhs, float *tile,
+               int64_t elements, const Contraction &c,
+               const Multiply &multiply) {
   auto &sums = threadLocal<PairwiseSums<float>>();
   sums.start(elements);
-  const int64_t pieces = (shape.k + DOT_BLOCK - 1) / DOT_BLOCK;
-  for (int64_t p = 0; p < pieces; ++p)
-    for (bool adds : {false, true}) {
-      shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
-      shape.adds = adds;
-      if (!productOf(shape).good)
-        return false;
-    }
+  const int64_t pieces = blocksOf(c.sum.count);
   int64_t terms = 0;
   (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
       const int64_t begin = c.sum.count * p / pieces,
                     count = c.sum.count * (p + 1) / pieces - begin;
-      shape.k = count;
-      shape.adds = terms > 0;
-      multiply(productOf(shape), lhs + offsets[0] + begin * c.sum.strides[0],
-               rhs + offsets[1] + begin * c.sum.strides[1], tile);
+      multiply(lhs + offsets[0] + begin * c.sum.strides[0],
+               rhs + offsets[1] + begin * c.sum.strides[1], count, terms > 0);
       terms += count;
       if (terms >= DOT_BLOCK) {
         sums.push(tile);
@@ -294,6 +289,37 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   if (terms == 0)
     std::fill_n(tile, elements, 0.F);
   sums.addTo(tile);
+}
+
+float *tileOf(int64_t elements) {
+  return static_cast<float *>(
+      threadScratch(4, size_t(elements) * sizeof(float)));
+}
+
+/// Some rows of a result whose contraction is too long for one call. False
+/// where oneDNN has nothing good for a block.
+template <typename Out>
+bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                      const Contraction &c, ProductShape shape) {
+  const int64_t elements = shape.m * shape.n, pieces = blocksOf(shape.k);
+  float *tile = tileOf(elements);
+  const MatrixStrides result = shape.result;
+  shape.result = {shape.n, 1};
+  shape.wide = true;
+  for (int64_t p = 0; p < pieces; ++p)
+    for (bool adds : {false, true}) {
+      shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
+      shape.adds = adds;
+      if (!productOf(shape).good)
+        return false;
+    }
+  sumBlocks(lhs, rhs, tile, elements, c,
+            [&](const uint16_t *left, const uint16_t *right, int64_t count,
+                bool adds) {
+              shape.k = count;
+              shape.adds = adds;
+              multiply(productOf(shape), left, right, tile);
+            });
   storeRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
                   result.columnStride);
   return true;
@@ -332,6 +358,64 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
       return false;
   }
   return true;
+}
+
+/// Returns whether oneDNN takes less time than the other ways: where the CPU
+/// has tiles, for all but small matrices, else for matrices that are large in
+/// all dims.
+bool isForLibrary(const Contraction &c) {
+  constexpr int64_t small = int64_t(1) << 17, large = 512;
+  if (hasBF16Tiles())
+    return c.terms > small || c.row.count * c.column.count > small / c.terms;
+  return hasBF16Panels() &&
+         std::min({c.row.count, c.column.count, c.sum.count}) >= large;
+}
+
+//===----------------------------------------------------------------------===//
+// By panels
+//===----------------------------------------------------------------------===//
+
+template <typename Out>
+void runByPanels(const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                 Contraction c) {
+  std::vector<Extent> outer(c.outer.begin(), c.outer.end());
+  // A column-major result is the row-major result of the transposed product.
+  if (c.row.strides[2] == 1 && c.row.count > 1 &&
+      (c.column.strides[2] != 1 || c.column.count == 1)) {
+    std::swap(lhs, rhs);
+    std::swap(c.row, c.column);
+    for (Extent *extent : {&c.row, &c.column, &c.sum})
+      std::swap(extent->strides[0], extent->strides[1]);
+    for (Extent &extent : outer)
+      std::swap(extent.strides[0], extent.strides[1]);
+  }
+  c.outer = outer;
+  const MatrixStrides lhsStrides{c.row.strides[0], c.sum.strides[0]},
+      rhsStrides{c.sum.strides[1], c.column.strides[1]};
+  const int64_t n = c.column.count;
+  if constexpr (std::is_same_v<Out, float>)
+    if (c.terms == c.sum.count && c.terms <= DOT_BLOCK &&
+        (c.column.strides[2] == 1 || n == 1))
+      return bf16PanelProduct(c.row.count, n, c.terms, lhs, lhsStrides, rhs,
+                              rhsStrides, /*accumulate=*/false, out,
+                              c.row.strides[2]);
+  // A tile stays in the second-level cache; the right operand is copied for
+  // each.
+  constexpr int64_t mostElements = 1 << 18, fewestRows = 64;
+  const int64_t rows =
+      std::min(c.row.count, std::max(fewestRows, mostElements / n));
+  for (int64_t r = 0; r < c.row.count; r += rows) {
+    const int64_t height = std::min(rows, c.row.count - r);
+    float *tile = tileOf(height * n);
+    sumBlocks(lhs + r * c.row.strides[0], rhs, tile, height * n, c,
+              [&](const uint16_t *left, const uint16_t *right, int64_t terms,
+                  bool adds) {
+                bf16PanelProduct(height, n, terms, left, lhsStrides, right,
+                                 rhsStrides, adds, tile, n);
+              });
+    storeRows<BF16>(tile, height, n, out + r * c.row.strides[2],
+                    c.row.strides[2], c.column.strides[2]);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -566,19 +650,22 @@ Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
   if (type == DType::BF16 ? runVector<BF16>(lhs, rhs, out, c)
                           : runVector<F16>(lhs, rhs, out, c))
     return Success();
-  try {
-    // Calling oneDNN takes longer than the product of small matrices.
-    constexpr int64_t small = int64_t(1) << 17;
-    const bool isSmall =
-        c.terms <= small && c.row.count * c.column.count <= small / c.terms;
-    if (type == DType::BF16 && !isSmall && multipliesBF16() &&
-        runByLibrary(lhs, rhs, out, c))
+  if (type == DType::BF16) {
+    try {
+      if (isForLibrary(c) && runByLibrary(lhs, rhs, out, c))
+        return Success();
+    } catch (const dnnl::error &error) {
+      return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x "
+                               "[{}, {}] failed: {}",
+                               c.row.count, c.sum.count, c.sum.count,
+                               c.column.count, error.what()));
+    }
+    // A few long sums would fill a small part of a panel.
+    constexpr int64_t fewSums = 4;
+    if (hasBF16Panels() && c.row.count * c.column.count > fewSums) {
+      runByPanels(lhs, rhs, out, c);
       return Success();
-  } catch (const dnnl::error &error) {
-    return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x [{}, "
-                             "{}] failed: {}",
-                             c.row.count, c.sum.count, c.sum.count,
-                             c.column.count, error.what()));
+    }
   }
   return type == DType::BF16 ? runWidened<BF16>(lhs, rhs, out, c)
                              : runWidened<F16>(lhs, rhs, out, c);

@@ -80,8 +80,8 @@ private:
   bool isOrdered = false;
   int64_t combination = REPLACES;
   KernelFunction function = nullptr;
-  /// Of sums of complex numbers: the real and the imaginary parts are a last
-  /// dim of windows, which `dims` has, too.
+  /// Complex numbers are summed as pairs of real ones, which are a last dim of
+  /// windows, also in `dims`.
   bool addsParts = false;
   Shape resultOfParts, updatesOfParts;
   IndexDims dims;

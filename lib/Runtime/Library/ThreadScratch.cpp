@@ -19,7 +19,7 @@ struct Slot {
   size_t bytes = 0;
 };
 
-/// What a thread has returned.
+/// The memory that a thread has returned.
 struct ReturnedMemory {
   /// Large blocks: at most so many bytes, of which the oldest ones are freed
   /// first.
