@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bf16 products by PanelProduct.h where the CPU multiplies bf16 itself, large
-// ones and those of CPUs with tiles (AMX) by oneDNN; everything else is widened
-// to f32, multiplied and rounded. All keep f32 sums; contractions that they
+// bf16 products by PanelProduct.h where the CPU multiplies bf16 itself, by
+// oneDNN where it has tiles for that (AMX); everything else is widened to f32,
+// multiplied and rounded. All keep f32 sums; contractions that they
 // would add up in too long runs, or that several loops are of, are summed here,
 // in f32 tiles.
 #include "NarrowDot.h"
@@ -314,11 +314,11 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
         return false;
     }
   sumBlocks(lhs, rhs, tile, elements, c,
-            [&](const uint16_t *left, const uint16_t *right, int64_t count,
-                bool adds) {
+            [&](const uint16_t *lhsBlock, const uint16_t *rhsBlock,
+                int64_t count, bool adds) {
               shape.k = count;
               shape.adds = adds;
-              multiply(productOf(shape), left, right, tile);
+              multiply(productOf(shape), lhsBlock, rhsBlock, tile);
             });
   storeRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
                   result.columnStride);
@@ -360,17 +360,6 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   return true;
 }
 
-/// Returns whether oneDNN takes less time than the other ways: where the CPU
-/// has tiles, for all but small matrices, else for matrices that are large in
-/// all dims.
-bool isForLibrary(const Contraction &c) {
-  constexpr int64_t small = int64_t(1) << 17, large = 512;
-  if (hasBF16Tiles())
-    return c.terms > small || c.row.count * c.column.count > small / c.terms;
-  return hasBF16Panels() &&
-         std::min({c.row.count, c.column.count, c.sum.count}) >= large;
-}
-
 //===----------------------------------------------------------------------===//
 // By panels
 //===----------------------------------------------------------------------===//
@@ -408,10 +397,10 @@ void runByPanels(const uint16_t *lhs, const uint16_t *rhs, Out *out,
     const int64_t height = std::min(rows, c.row.count - r);
     float *tile = tileOf(height * n);
     sumBlocks(lhs + r * c.row.strides[0], rhs, tile, height * n, c,
-              [&](const uint16_t *left, const uint16_t *right, int64_t terms,
-                  bool adds) {
-                bf16PanelProduct(height, n, terms, left, lhsStrides, right,
-                                 rhsStrides, adds, tile, n);
+              [&](const uint16_t *lhsBlock, const uint16_t *rhsBlock,
+                  int64_t terms, bool adds) {
+                bf16PanelProduct(height, n, terms, lhsBlock, lhsStrides,
+                                 rhsBlock, rhsStrides, adds, tile, n);
               });
     storeRows<BF16>(tile, height, n, out + r * c.row.strides[2],
                     c.row.strides[2], c.column.strides[2]);
@@ -651,8 +640,12 @@ Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
                           : runVector<F16>(lhs, rhs, out, c))
     return Success();
   if (type == DType::BF16) {
+    // Calling oneDNN takes longer than the product of small matrices.
+    constexpr int64_t small = int64_t(1) << 17;
+    const bool isSmall =
+        c.terms <= small && c.row.count * c.column.count <= small / c.terms;
     try {
-      if (isForLibrary(c) && runByLibrary(lhs, rhs, out, c))
+      if (hasBF16Tiles() && !isSmall && runByLibrary(lhs, rhs, out, c))
         return Success();
     } catch (const dnnl::error &error) {
       return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What products of panels have in common, whatever their elements are
-// (PanelProduct.cpp says how operands are cut).
+// The loops and the stores that products of panels share, whatever their
+// elements are. PanelProduct.cpp says how operands are cut.
 #pragma once
 
 #include "DotTiles.h"
