@@ -22,6 +22,7 @@
 #include "NumberGathers.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -51,8 +52,14 @@ bool meshloom::isReduction(Operation *op) {
 }
 
 DotSize meshloom::sizeOf(DotGeneralOp dot) {
-  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
-  auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
+  // What a device has of a value must not decide how terms are added.
+  auto shapeOf = [isWhole = isDeterministic(dot)](Value value) {
+    return isWhole ? globalShape(value.getType())
+                   : llvm::to_vector(
+                         cast<RankedTensorType>(value.getType()).getShape());
+  };
+  const SmallVector<int64_t> lhs = shapeOf(dot.getLhs()),
+                             rhs = shapeOf(dot.getRhs());
   auto extentOf = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
     int64_t extent = 1;
     for (int64_t dim : dims)
