@@ -417,8 +417,15 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
     if (areNumbers && !areMany && updates >= places.count &&
         !alike.windows.mayOverlap())
       return sumInBlocks<T>(alike, places);
-  } else if (updates >= places.count / 2 && (isNarrow || !areMany)) {
-    return sumEverywhere<T>(alike);
+  } else {
+    // Rows are added where they are, and counted, where they are not so many
+    // that workers share them.
+    constexpr int64_t longRow = 8, fewUpdates = 4;
+    const bool areFewRows =
+        !isNarrow && updates < fewUpdates * places.count &&
+        elementCount(alike.result.extent) >= longRow * places.count;
+    if (updates >= places.count / 2 && (isNarrow || !areMany) && !areFewRows)
+      return sumEverywhere<T>(alike);
   }
   if constexpr (isNarrow) {
     const WindowPart part = alike.part(alike.result.strides);
