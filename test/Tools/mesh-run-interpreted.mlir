@@ -1,7 +1,9 @@
 // Programs of few elements are interpreted: nothing is compiled for them, and where nothing is contracted elements have the bits that compiled kernels give.
-// RUN: rm -rf %t && mkdir -p %t/floats %t/compiled-floats %t/integers %t/compiled-integers
+// RUN: rm -rf %t && mkdir -p %t/floats %t/compiled-floats %t/integers %t/compiled-integers %t/functions %t/compiled-functions
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/floats --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=integers --output-dir=%t/integers --verify 2>&1 | FileCheck %s
+// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=functions --deterministic --output-dir=%t/functions --verify 2>&1 | FileCheck %s
+// RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=large --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=reductions --verify 2>&1 | FileCheck %s
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=ones --verify 2>&1 | FileCheck %s
 // CHECK-NOT: machine code
@@ -10,9 +12,11 @@
 // RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/compiled-floats 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=COMPILED
 // RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off mesh-run %s --function=integers --output-dir=%t/compiled-integers
+// RUN: env MESHLOOM_INTERPRET_KERNELS=0 MESHLOOM_CACHE=off mesh-run %s --function=functions --deterministic --output-dir=%t/compiled-functions
 // COMPILED: machine code
 // RUN: diff -r %t/floats %t/compiled-floats
 // RUN: diff -r %t/integers %t/compiled-integers
+// RUN: diff -r %t/functions %t/compiled-functions
 
 // Programs in the cache have scripts of kernels, and saved programs machine code.
 // RUN: env MESHLOOM_CACHE=%t/cache MESHLOOM_TIMING=1 mesh-run %s --function=floats --deterministic --output-dir=%t/compiled-floats 2>&1 | FileCheck %s --check-prefix=CACHED
@@ -73,6 +77,43 @@ module {
     %both = stablehlo.and %isLarge, %isOdd : tensor<100xi1>
     return %i, %turned, %bits, %least, %numbers, %both
       : tensor<100xi32>, tensor<100xui32>, tensor<50xi64>, tensor<100xi8>, tensor<100xf32>, tensor<100xi1>
+  }
+  // Functions of numbers that fill no whole vectors, some of them huge.
+  func.func @functions(%x: tensor<37xf32>, %y: tensor<37xf64>, %long: tensor<131xf32>) -> (tensor<37xf32>, tensor<37xf64>, tensor<131xf32>) {
+    %exp = stablehlo.exponential %x : tensor<37xf32>
+    %large = stablehlo.constant dense<1.0e20> : tensor<37xf32>
+    %huge = stablehlo.multiply %x, %large : tensor<37xf32>
+    %sin = stablehlo.sine %huge : tensor<37xf32>
+    %cos = stablehlo.cosine %exp : tensor<37xf32>
+    %tan = stablehlo.tan %x : tensor<37xf32>
+    %root = stablehlo.cbrt %cos : tensor<37xf32>
+    %angle = stablehlo.atan2 %tan, %sin : tensor<37xf32>
+    %power = stablehlo.power %root, %angle : tensor<37xf32>
+    %wideLarge = stablehlo.constant dense<1.0e20> : tensor<37xf64>
+    %wideHuge = stablehlo.multiply %y, %wideLarge : tensor<37xf64>
+    %wideSin = stablehlo.sine %wideHuge : tensor<37xf64>
+    %wideLog = stablehlo.log %y : tensor<37xf64>
+    %wideCos = stablehlo.cosine %wideLog : tensor<37xf64>
+    %wideTan = stablehlo.tan %y : tensor<37xf64>
+    %wideTanh = stablehlo.tanh %wideLog : tensor<37xf64>
+    %wideRoot = stablehlo.cbrt %wideTanh : tensor<37xf64>
+    %wideSquareRoot = stablehlo.sqrt %y : tensor<37xf64>
+    %wideGrowth = stablehlo.exponential_minus_one %wideCos : tensor<37xf64>
+    %wideAngle = stablehlo.atan2 %wideTan, %wideSin : tensor<37xf64>
+    %widePower = stablehlo.power %wideAngle, %wideGrowth : tensor<37xf64>
+    %sum = stablehlo.add %widePower, %wideRoot : tensor<37xf64>
+    %both = stablehlo.add %sum, %wideSquareRoot : tensor<37xf64>
+    %squareRoot = stablehlo.sqrt %long : tensor<131xf32>
+    %longLog = stablehlo.log %squareRoot : tensor<131xf32>
+    %longGrowth = stablehlo.exponential_minus_one %longLog : tensor<131xf32>
+    return %power, %both, %longGrowth : tensor<37xf32>, tensor<37xf64>, tensor<131xf32>
+  }
+  // One op of many elements takes no longer than its machine code.
+  func.func @large(%x: tensor<300x257xf32>, %y: tensor<90011xf32>, %z: tensor<90011xf32>, %c: tensor<70001xf64>) -> (tensor<300x257xf32>, tensor<90011xf32>, tensor<70001xf64>) {
+    %tanh = stablehlo.tanh %x : tensor<300x257xf32>
+    %product = stablehlo.multiply %y, %z : tensor<90011xf32>
+    %cos = stablehlo.cosine %c : tensor<70001xf64>
+    return %tanh, %product, %cos : tensor<300x257xf32>, tensor<90011xf32>, tensor<70001xf64>
   }
   // Reductions along a dim inside, along all dims, and none of whose terms exist.
   func.func @reductions(%x: tensor<3x40x5xf32>, %n: tensor<6x50xi32>, %none: tensor<0x4xf32>) -> (tensor<3x5xf32>, tensor<bf16>, tensor<6xi32>, tensor<i1>, tensor<4xf32>) {

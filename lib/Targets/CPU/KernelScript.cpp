@@ -6,66 +6,38 @@
 #include "ScriptLanes.h"
 #include "ScriptReductions.h"
 
+#include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
-#include "meshloom/Targets/Kernels/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshloom;
 using spmd::KernelOp;
 namespace arith = mlir::arith;
-namespace math = mlir::math;
-
-/// Returns whether a formula of arithmetic computes `op` (MathFunctions.h).
-static bool hasFormula(Operation &op) {
-  const bool forAll =
-                 isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp,
-                     math::TanhOp, math::ErfOp, math::Atan2Op>(op),
-             forNarrow = isa<math::PowFOp, math::CbrtOp>(op);
-  if (!forAll && !forNarrow)
-    return false;
-  const Type type = op.getResult(0).getType();
-  return type.isF32() || (forAll && type.isF64());
-}
-
-/// Returns whether scripts can do what `op` does. Functions that are wrong for
-/// huge arguments have no lanes.
-static bool isInterpreted(Operation &op) {
-  return isa<arith::ConstantOp, spmd::IndexOp, spmd::ReadOp>(op) ||
-         hasFormula(op) || findScriptLanes(scriptOpName(&op));
-}
 
 namespace {
 /// Writes the script of one kernel.
 class ScriptWriter {
 public:
-  explicit ScriptWriter(KernelOp kernel) : kernel(kernel), os(text) {}
+  explicit ScriptWriter(KernelOp kernel)
+      : kernel(kernel),
+        contraction(isDeterministic(kernel) ? Contraction::None
+                                            : Contraction::Fast),
+        os(text) {}
 
   /// Returns the script, or an empty text where there is none.
   std::string write() {
-    if (kernel.getHeld() || !hasTypes() || !hasReductions() ||
-        !llvm::all_of(kernel.getBlock()->without_terminator(), isInterpreted))
+    if (kernel.getHeld() || !hasTypes() || !hasReductions())
       return "";
-    OwningOpRef<ModuleOp> computed;
-    Block *body = kernel.getBlock();
-    if (llvm::any_of(*body, hasFormula)) {
-      computed = withFormulas();
-      if (!computed)
-        return "";
-      body =
-          &(*computed->getOps<mlir::func::FuncOp>().begin()).getBody().front();
-    }
     os << "script\nloops";
     for (bool isReduction : kernel.getReductions())
       os << (isReduction ? " reduce" : " parallel");
     os << "\n";
-    return writeBody(*body) && registers <= mostScriptRegisters ? text : "";
+    return writeBody(*kernel.getBlock()) && registers <= mostScriptRegisters
+               ? text
+               : "";
   }
 
 private:
@@ -109,33 +81,6 @@ private:
                   !type.isUnsignedInteger() &&
                   (!type.isF64() || terms <= fewTerms));
         });
-  }
-
-  /// Returns the body as a function of the elements and indices, with formulas
-  /// in place of math functions.
-  OwningOpRef<ModuleOp> withFormulas() {
-    MLIRContext *context = kernel.getContext();
-    OpBuilder b(context);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-    b.setInsertionPointToEnd(module->getBody());
-    Block *body = kernel.getBlock();
-    auto function = b.create<mlir::func::FuncOp>(
-        kernel.getLoc(), "body",
-        b.getFunctionType(body->getArgumentTypes(), {}));
-    b.setInsertionPointToStart(function.addEntryBlock());
-    mlir::IRMapping mapping;
-    mapping.map(body->getArguments(), function.getArguments());
-    for (Operation &op : *body)
-      b.clone(op, mapping);
-    mlir::RewritePatternSet patterns(context);
-    populateMathFunctionPatterns(patterns, MathLibrary::None);
-    mlir::GreedyRewriteConfig config;
-    config.enableRegionSimplification =
-        mlir::GreedySimplifyRegionLevel::Disabled;
-    if (failed(mlir::applyPatternsAndFoldGreedily(function, std::move(patterns),
-                                                  config)))
-      return {};
-    return module;
   }
 
   bool writeBody(Block &body) {
@@ -188,7 +133,7 @@ private:
     }
     if (op.getNumResults() != 1 || op.getNumOperands() > 3)
       return false;
-    const std::string name = scriptOpName(&op);
+    const std::string name = scriptOpName(&op, contraction);
     if (!findScriptLanes(name))
       return false;
     os << "apply " << define(op.getResult(0));
@@ -240,6 +185,7 @@ private:
   }
 
   KernelOp kernel;
+  const Contraction contraction;
   std::string text;
   llvm::raw_string_ostream os;
   DenseMap<Value, unsigned> numbers;

@@ -3,7 +3,7 @@
 // them would take longer than many thousands of their runs. A script lists the
 // ops of a kernel's body; each op is a loop over a block of elements, which is
 // part of this program (ScriptLanes.h). Ops and formulas are those of compiled
-// kernels, but products and sums are not contracted.
+// kernels, but products and sums of different ops are not contracted.
 //
 //   script
 //   loops parallel                          one word for each

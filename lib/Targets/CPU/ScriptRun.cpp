@@ -19,9 +19,11 @@ using namespace meshloom;
 
 namespace {
 /// Bytes of the registers together, and the most elements of a block. A call
-/// fills the registers of constants, so that larger ones would take longer.
+/// fills the registers of constants, so that blocks are small where it has few
+/// elements.
 constexpr int64_t registersSize = mostScriptRegisters * 1024,
-                  mostElements = 512;
+                  mostElements = 512, manyElements = int64_t(1) << 16,
+                  mostOfMany = 2048;
 
 struct Script {
   /// An array that elements are loaded from or stored to.
@@ -63,8 +65,8 @@ struct Script {
   SmallVector<Reduce> reductions;
   SmallVector<Constant> constants;
   SmallVector<std::variant<Index, Read, Apply>>
-      instructions;      ///< in their order
-  int64_t blockSize = 0; ///< elements of a block
+      instructions;       ///< in their order
+  unsigned registers = 0; ///< how many there are
 };
 
 /// Returns the register that an instruction writes.
@@ -194,7 +196,11 @@ public:
          llvm::zip_equal(script.stores, script.storesApart))
       writtenInPlace.push_back(isApart &&
                                whole.isDense(stridesOf(array.operand)));
+    blockSize = chooseBlockSize();
   }
+
+  /// Returns how many elements a block has, at most.
+  int64_t getBlockSize() const { return blockSize; }
 
   /// Fills the registers of constants, for blocks of up to `count` elements.
   void fillConstants(int64_t count) {
@@ -236,9 +242,9 @@ public:
   /// Stores the results of a reduction, a block after the other.
   void finish(const Script::Reduce &reduce, const BlockRange &results,
               const char *states) {
-    for (int64_t first = 0; first < results.count; first += script.blockSize) {
+    for (int64_t first = 0; first < results.count; first += blockSize) {
       const BlockRange block{results.extents, first,
-                             std::min(script.blockSize, results.count - first)};
+                             std::min(blockSize, results.count - first)};
       char *terms = write(0), *narrowed = write(1);
       reduce.reduction->finish(
           states + first * int64_t(reduce.reduction->stateBytes), terms,
@@ -252,6 +258,17 @@ public:
   }
 
 private:
+  /// One op whose operands and result are in place needs no registers.
+  int64_t chooseBlockSize() const {
+    const int64_t total = product(extents);
+    auto isTrue = [](bool value) { return value; };
+    if (script.instructions.size() == 1 && script.constants.empty() &&
+        script.stores.size() == 1 && llvm::all_of(readInPlace, isTrue) &&
+        llvm::all_of(writtenInPlace, isTrue))
+      return total;
+    return std::min(total < manyElements ? mostElements : mostOfMany,
+                    registersSize / (8 * int64_t(script.registers)) / 64 * 64);
+  }
   ArrayRef<int64_t> stridesOf(unsigned operand) const {
     return {strides + operand * extents.size(), extents.size()};
   }
@@ -265,7 +282,7 @@ private:
   }
   /// Returns the memory of a register, which has its elements from then on.
   char *write(unsigned reg) {
-    return places[reg] = memory + int64_t(reg) * script.blockSize * 8;
+    return places[reg] = memory + int64_t(reg) * blockSize * 8;
   }
   void load(const Script::Array &array, const BlockRange &range) {
     auto *from = static_cast<const char *>(operands[array.operand]);
@@ -338,7 +355,8 @@ private:
   void *const *operands;
   const int64_t *strides, *origin;
   ArrayRef<int64_t> extents;
-  char *memory;                                     ///< of all registers
+  char *memory; ///< of all registers
+  int64_t blockSize = 0;
   SmallVector<bool, 8> readInPlace, writtenInPlace; ///< of loads and stores
   std::array<char *, mostScriptRegisters> places;   ///< of registers' elements
 };
@@ -389,10 +407,10 @@ void runScript(void *const *operands, const int64_t *strides,
   std::optional<Results> results;
   if (!script.reductions.empty())
     results.emplace(script, loops);
-  run.fillConstants(std::min(total, script.blockSize));
-  for (int64_t first = 0; first < total; first += script.blockSize) {
-    const BlockRange range{loops, first,
-                           std::min(script.blockSize, total - first)};
+  const int64_t blockSize = run.getBlockSize();
+  run.fillConstants(std::min(total, blockSize));
+  for (int64_t first = 0; first < total; first += blockSize) {
+    const BlockRange range{loops, first, std::min(blockSize, total - first)};
     run.block(range);
     if (results)
       results->add(run, range);
@@ -505,17 +523,16 @@ bool readLine(StringRef text, Script &script) {
   return line.isValid;
 }
 
-/// Says which instructions write what is stored, and how large blocks are.
+/// Says which instructions write what is stored, and counts registers.
 void prepare(Script &script) {
-  unsigned registers = 2; // reductions are finished in two
+  unsigned &registers = script.registers;
+  registers = 2; // reductions are finished in two
   for (const Script::Array &array : script.loads)
     registers = std::max(registers, array.reg + 1);
   for (const Script::Constant &constant : script.constants)
     registers = std::max(registers, constant.reg + 1);
   for (const auto &instruction : script.instructions)
     registers = std::max(registers, resultOf(instruction) + 1);
-  script.blockSize = std::min(
-      mostElements, registersSize / (8 * int64_t(registers)) / 64 * 64);
   for (auto [number, array] : llvm::enumerate(script.stores)) {
     script.storesApart.push_back(false);
     const auto isSame = [&](const Script::Array &loaded) {

@@ -20,6 +20,9 @@ namespace math = mlir::math;
 namespace scf = mlir::scf;
 
 namespace {
+using Sum = wide::Sum<Scalar>;
+using wide::product;
+using wide::sum;
 
 constexpr int64_t mantissaBits = 0xfffffffffffff;
 constexpr double smallestWideNormal = 0x1p-1022;
@@ -30,18 +33,6 @@ Scalar fma(Scalar x, Scalar y, Scalar z) {
 Scalar fma(Scalar x, double y, Scalar z) {
   return fma(x, x.f(y), z);
 }
-Scalar negated(Scalar x) {
-  return x.with(x.b->create<arith::NegFOp>(x.loc, x.v));
-}
-Scalar withSignOf(Scalar x, Scalar sign) {
-  return x.with(x.b->create<math::CopySignOp>(x.loc, x.v, sign.v));
-}
-Scalar fromInteger(Scalar x) {
-  return x.with(x.b->create<arith::SIToFPOp>(x.loc, x.b->getF64Type(), x.v));
-}
-Scalar both(Scalar x, Scalar y) { // conditions
-  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, y.v));
-}
 Scalar logicalShiftRight(Scalar x, Scalar by) {
   return x.with(x.b->create<arith::ShRUIOp>(x.loc, x.v, by.v));
 }
@@ -51,29 +42,6 @@ Scalar logicalShiftRight(Scalar x, int64_t by) {
 Scalar shiftLeft(Scalar x, Scalar by) {
   return x.with(x.b->create<arith::ShLIOp>(x.loc, x.v, by.v));
 }
-Scalar horner(Scalar x, ArrayRef<double> coefficients) {
-  Scalar sum = x.f(coefficients[0]);
-  for (double coefficient : coefficients.drop_front())
-    sum = fma(sum, x, x.f(coefficient));
-  return sum;
-}
-
-/// A number of more bits than an f64 has: the sum of two.
-struct Sum {
-  Scalar high, low;
-};
-
-/// x y, exactly.
-Sum product(Scalar x, Scalar y) {
-  Scalar high = x * y;
-  return {high, fma(x, y, negated(high))};
-}
-/// x + y, exactly, where x is the larger one or 0.
-Sum sum(Scalar x, Scalar y) {
-  Scalar high = x + y;
-  return {high, (x - high) + y};
-}
-
 // -- Angles --
 
 /// x is `quadrant` (an i64) quarter turns and the sum of `remainder`, which
@@ -173,23 +141,22 @@ WideAngle hugeWideAngle(Scalar x) {
   Scalar sign = shiftRight(turns[0], 63);
   for (Scalar &word : turns)
     word = word ^ sign;
-  Scalar first = fromInteger(turns[0]);
+  Scalar first = turns[0].toF64();
   Scalar firstBits =
       x.with(x.b->create<arith::FPToSIOp>(x.loc, x.b->getI64Type(), first.v));
-  Scalar second = fma(fromInteger(logicalShiftRight(turns[1], 1)), 0x1p-63,
-                      fromInteger(turns[0] - firstBits));
+  Scalar second = fma(logicalShiftRight(turns[1], 1).toF64(), 0x1p-63,
+                      (turns[0] - firstBits).toF64());
   Sum size = sum(first, second);
-  size.low =
-      fma(fromInteger(logicalShiftRight(turns[2], 1)), 0x1p-127, size.low);
+  size.low = fma(logicalShiftRight(turns[2], 1).toF64(), 0x1p-127, size.low);
   size = {size.high * 0x1p-62, size.low * 0x1p-62};
   Sum radians = product(size.high, x.f(0x1.921fb54442d18p0));
   radians.low = fma(size.low, 0x1.921fb54442d18p0, radians.low);
   radians.low = fma(size.high, 0x1.1a62633145c06p-54, radians.low);
-  Scalar isBelow = sign.negative(), isNegative = x.bits().negative();
+  Scalar isBelow = sign.isNegative(), isNegative = x.bits().isNegative();
   Scalar turned = isBelow ^ isNegative;
   return {isNegative.select(quadrant.i(0) - quadrant, quadrant),
-          {turned.select(negated(radians.high), radians.high),
-           turned.select(negated(radians.low), radians.low)}};
+          {turned.select(-radians.high, radians.high),
+           turned.select(-radians.low, radians.low)}};
 }
 
 WideAngle wideAngle(Scalar x) {
@@ -215,17 +182,19 @@ WideAngle wideAngle(Scalar x) {
 
 Scalar sineOf(Sum x) {
   Scalar z = x.high * x.high;
-  Scalar p = horner(z, {1.58962301576546568060e-10, -2.50507477628578072866e-8,
-                        2.75573136213857245213e-6, -1.98412698295895385996e-4,
-                        8.33333333332211858878e-3, -1.66666666666666307295e-1});
+  Scalar p = exactPolynomial(
+      z, {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+          2.75573136213857245213e-6, -1.98412698295895385996e-4,
+          8.33333333332211858878e-3, -1.66666666666666307295e-1});
   return x.high + fma(z * x.high, p, fma(x.low, z * -0.5, x.low));
 }
 
 Scalar cosineOf(Sum x) {
   Scalar z = x.high * x.high;
-  Scalar p = horner(z, {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
-                        -2.75573141792967388112e-7, 2.48015872888517045348e-5,
-                        -1.38888888888730564116e-3, 4.16666666666665929218e-2});
+  Scalar p = exactPolynomial(
+      z, {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+          -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+          -1.38888888888730564116e-3, 4.16666666666665929218e-2});
   Sum main = sum(x.high.f(1), z * -0.5);
   return main.high + (main.low + (z * (z * p) - x.high * x.low));
 }
@@ -262,86 +231,8 @@ Scalar tangent(ArrayRef<Scalar> x) {
   WideAngle angle = wideAngle(x[0]);
   Scalar s = sineOf(angle.remainder), c = cosineOf(angle.remainder);
   Scalar isEven = (angle.quadrant & 1).isZero();
-  return functionOfAngle(
-      x[0], isEven.select(s, negated(c)) / isEven.select(c, s), /*isOdd=*/true);
-}
-
-// -- Powers --
-
-/// x is m 2^exponent, with m between the square roots of 1/2 and 2.
-struct Scaled {
-  Scalar m, exponent;
-};
-Scaled scaled(Scalar x) {
-  Scalar isTiny = x.less(x.f(smallestWideNormal));
-  Scalar bits = isTiny.select(x * 0x1p52, x).bits();
-  Scalar exponent = fromInteger(shiftRight(bits, 52) - bits.i(1022)) -
-                    isTiny.select(x.f(52), x.f(0));
-  Scalar m = ((bits & mantissaBits) | bits.i(0x3fe0000000000000)).asFloat();
-  Scalar isLow = m.less(m.f(0.70710678118654752440));
-  return {isLow.select(m + m, m), exponent - isLow.select(x.f(1), x.f(0))};
-}
-
-/// The logarithm of a finite x > 0, to about 2^-64 of its size: that of m is
-/// 2 artanh(s) with s = (m - 1) / (m + 1), whose series is 2 s (1 + s^2 / 3 +
-/// s^4 / 5 + ...).
-Sum preciseLog(Scalar x) {
-  auto [m, exponent] = scaled(x);
-  Scalar above = m - 1.0;
-  Sum below = sum(m.f(2), above);
-  Scalar s = above / below.high;
-  Scalar remaining =
-      fma(negated(s), below.low, fma(negated(s), below.high, above));
-  Scalar sLow = remaining / below.high;
-  Sum z = product(s, s);
-  z.low = fma(s + s, sLow, z.low);
-  SmallVector<double> inverses;
-  for (int odd = 27; odd >= 5; odd -= 2)
-    inverses.push_back(1.0 / odd);
-  Scalar others = z.high * z.high * horner(z.high, inverses);
-  Scalar third = m.f(0x1.5555555555555p-2);
-  Sum square = product(z.high, third);
-  square.low =
-      fma(z.high, 0x1.5555555555555p-56, fma(z.low, third, square.low));
-  Sum series = sum(square.high, others);
-  series.low = series.low + square.low;
-  Scalar twice = s + s, twiceLow = sLow + sLow;
-  Sum correction = product(twice, series.high);
-  correction.low =
-      fma(twiceLow, series.high, fma(twice, series.low, correction.low));
-  Sum logM = sum(twice, correction.high);
-  logM.low = logM.low + (twiceLow + correction.low);
-  // ln 2 in two parts, of which the first one times an exponent is exact.
-  Sum log = sum(exponent * 0x1.62e42fefa3800p-1, logM.high);
-  log.low = log.low + fma(exponent, 0x1.ef35793c76730p-45, logM.low);
-  return sum(log.high, log.low);
-}
-
-/// x^y, where `value` is |x|^y for ordinary numbers.
-Scalar powerWithSign(Scalar x, Scalar y, Scalar value) {
-  OpBuilder &b = *x.b;
-  auto floor = [&](Scalar number) {
-    return x.with(b.create<math::FloorOp>(x.loc, number.v));
-  };
-  Scalar size = x.abs();
-  // Where the product is 0 times infinity.
-  value = size.equals(x.f(1)).select(x.f(1), value);
-  // Negative numbers have powers of whole exponents only, odd ones' with their
-  // sign.
-  Scalar half = y * 0.5;
-  Scalar odd = floor(half).equals(half).select(x.f(0), x.f(1));
-  odd = floor(y).equals(y).select(odd, x.f(2)); // 2: no whole number
-  Scalar nan = x.f(notANumber);
-  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
-  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
-  value = x.less(x.f(0)).select(ofNegative, value);
-  Scalar signedValue = x.bits().negative().select(value * -1.0, value);
-  value = odd.equals(x.f(1)).select(signedValue, value);
-  // nan is its own sign, and no exception but for these two.
-  value = x.equals(x).select(value, nan);
-  value = y.equals(y).select(value, nan);
-  value = x.equals(x.f(1)).select(x.f(1), value);
-  return y.equals(x.f(0)).select(x.f(1), value);
+  return functionOfAngle(x[0], isEven.select(s, -c) / isEven.select(c, s),
+                         /*isOdd=*/true);
 }
 
 // -- Remainders --
@@ -360,7 +251,7 @@ WideParts widePartsOf(Scalar x) {
 /// r - m where that is not negative, else r.
 Scalar subtractWhereItFits(Scalar r, Scalar m) {
   Scalar difference = r - m;
-  return difference.negative().select(r, difference);
+  return difference.isNegative().select(r, difference);
 }
 
 /// m of x, doubled until its exponent is that of y, less m of y whenever that
@@ -380,11 +271,11 @@ Scalar remainder(ArrayRef<Scalar> arguments) {
   // In two factors: one alone may be out of range.
   Scalar exponent = divisor.exponent - first.i(1075);
   Scalar half = shiftRight(exponent, 1);
-  Scalar value = fromInteger(x.with(loop.getResult(0))) * widePowerOf2(half) *
-                 widePowerOf2(exponent - half);
+  Scalar value = x.with(loop.getResult(0)).toF64() * wide::powerOf2(half) *
+                 wide::powerOf2(exponent - half);
   value = size.less(divisorSize).select(size, value);
   Scalar isDefined = both(size.less(x.f(infinite)), x.f(0).less(divisorSize));
-  return isDefined.select(withSignOf(value, x), x.f(notANumber));
+  return isDefined.select(value.withSignOf(x), x.f(notANumber));
 }
 
 using DeviceFormula = Scalar (*)(ArrayRef<Scalar>);
@@ -394,8 +285,8 @@ DeviceFormula formulaOf(StringRef name) {
       .Case("sin", sine)
       .Case("cos", cosine)
       .Case("tan", tangent)
-      .Case("cbrt", [](ArrayRef<Scalar> x) { return wideCubeRoot(x[0]); })
-      .Case("pow", [](ArrayRef<Scalar> x) { return widePower(x[0], x[1]); })
+      .Case("cbrt", [](ArrayRef<Scalar> x) { return wide::cbrt(x[0]); })
+      .Case("pow", [](ArrayRef<Scalar> x) { return wide::pow(x[0], x[1]); })
       .Case("fmod", remainder);
 }
 
@@ -427,49 +318,4 @@ Scalar meshloom::callDevice(StringRef name, ValueRange arguments,
   }
   return {&rewriter, loc,
           rewriter.create<LLVM::CallOp>(loc, callee, arguments).getResult()};
-}
-
-/// Three Halley steps from a third of the exponent.
-Scalar meshloom::wideCubeRoot(Scalar x) {
-  Scalar size = x.abs();
-  Scalar isTiny = size.less(x.f(0x1p-1000));
-  size = isTiny.select(size * 0x1p54, size);
-  Scalar bits = size.bits();
-  Scalar third =
-      bits.with(bits.b->create<arith::DivUIOp>(bits.loc, bits.v, bits.i(3).v));
-  Scalar root = (third + bits.i(int64_t(715094163) << 32)).asFloat();
-  Scalar quarter = size * 0.25; // sums of whole ones may be infinite
-  for (int step = 0; step < 3; ++step) {
-    Scalar cube = (root * 0.25) * root * root;
-    root = fma(root, (quarter - cube) / (quarter + cube + cube), root);
-  }
-  root = root * isTiny.select(x.f(0x1p-18), x.f(1));
-  Scalar isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
-  return isOrdinary.select(withSignOf(root, x), x);
-}
-
-/// e^(y log |x|), where the product's low part l adds e^l - 1, or l.
-Scalar meshloom::widePower(Scalar x, Scalar y) {
-  Scalar size = x.abs();
-  Sum log = preciseLog(size);
-  Scalar high = size.equals(x.f(0)).select(x.f(-infinite), log.high);
-  high = size.less(x.f(infinite)).select(high, size);
-  Sum exponent = product(y, high);
-  exponent.low = fma(y, log.low, exponent.low);
-  // All powers are 0 or infinite behind these.
-  constexpr double most = 800;
-  Scalar isInRange = exponent.high.abs().less(x.f(most));
-  Scalar low = isInRange.select(exponent.low, x.f(0));
-  Scalar limited = exponent.high.clamp(-most, most);
-  Scalar value = x.with(x.b->create<math::ExpOp>(x.loc, limited.v));
-  value = value.less(x.f(infinite)).select(fma(value, low, value), value);
-  return powerWithSign(x, y, value);
-}
-
-Scalar meshloom::narrowPower(Scalar base, Scalar exponent) {
-  OpBuilder &b = *base.b;
-  Scalar x = base.toF64(), y = exponent.toF64();
-  Scalar log = x.with(b.create<math::LogOp>(x.loc, x.abs().v));
-  Scalar value = x.with(b.create<math::ExpOp>(x.loc, (y * log).v));
-  return powerWithSign(x, y, value).toF32();
 }

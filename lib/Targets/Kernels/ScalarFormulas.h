@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scalars of kernel bodies with operators: formulas of functions are written
-// with them.
+// Values of kernel bodies as the scalars of formulas (Formulas.h).
 #pragma once
 
 #include "meshloom/Targets/Kernels/MathFunctions.h"
+#include "meshloom/Targets/Kernels/NarrowFormulas.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#include <limits>
 
 namespace meshloom::formulas {
 namespace arith = mlir::arith;
@@ -44,8 +42,13 @@ struct Scalar {
       return with(b->create<arith::TruncFOp>(loc, b->getF32Type(), v));
     return with(b->create<arith::SIToFPOp>(loc, b->getF32Type(), v));
   }
-  Scalar toF64() const {
-    return with(b->create<arith::ExtFOp>(loc, b->getF64Type(), v));
+  Scalar toF64() const { // from i64 or f32
+    if (isa<FloatType>(v.getType()))
+      return with(b->create<arith::ExtFOp>(loc, b->getF64Type(), v));
+    return with(b->create<arith::SIToFPOp>(loc, b->getF64Type(), v));
+  }
+  Scalar toI32() const { // the low bits of an i64
+    return with(b->create<arith::TruncIOp>(loc, b->getI32Type(), v));
   }
   Scalar less(Scalar y) const {
     return with(
@@ -59,7 +62,7 @@ struct Scalar {
     return with(
         b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v, i(0).v));
   }
-  Scalar negative() const { // of an integer
+  Scalar isNegative() const { // of an integer
     return with(
         b->create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, i(0).v));
   }
@@ -73,9 +76,15 @@ struct Scalar {
     return f(high).less(above).select(f(high), above);
   }
   Scalar abs() const { return with(b->create<math::AbsFOp>(loc, v)); }
+  Scalar floor() const { return with(b->create<math::FloorOp>(loc, v)); }
   Scalar withSignOf(Scalar y) const {
     return with(b->create<math::CopySignOp>(loc, v, y.v));
   }
+  /// Returns the product with `factor`, plus `addend`, rounded once.
+  Scalar multiplyAdd(Scalar factor, Scalar addend) const {
+    return with(b->create<math::FmaOp>(loc, v, factor.v, addend.v));
+  }
+  Scalar operator-() const { return with(b->create<arith::NegFOp>(loc, v)); }
 };
 template <typename FloatOp, typename IntOp>
 inline Scalar floatOrInt(Scalar x, Scalar y) {
@@ -120,20 +129,11 @@ inline Scalar shiftRight(Scalar x, int64_t by) { // of a signed integer
   return x.with(x.b->create<arith::ShRSIOp>(x.loc, x.v, x.i(by).v));
 }
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
-
-/// coefficients[0] * x^n + ... + coefficients[n].
-inline Scalar polynomial(Scalar x, ArrayRef<double> coefficients) {
-  Scalar sum = x.f(coefficients[0]);
-  for (double coefficient : coefficients.drop_front())
-    sum = sum * x + coefficient;
-  return sum;
+inline Scalar unsignedThird(Scalar x) {
+  return x.with(x.b->create<arith::DivUIOp>(x.loc, x.v, x.i(3).v));
 }
-
-/// 2^n for an i64 n with -1022 <= n <= 1023.
-inline Scalar widePowerOf2(Scalar n) {
-  return shiftLeft(n + n.i(1023), 52).asFloat();
+inline Scalar both(Scalar x, Scalar y) { // conditions
+  return x.with(x.b->create<arith::AndIOp>(x.loc, x.v, y.v));
 }
 
 } // namespace meshloom::formulas

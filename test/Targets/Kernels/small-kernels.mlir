@@ -1,7 +1,8 @@
-// Kernels of few numbers may be interpreted where none of the program has to be compiled, or where they take a small part of a step.
+// Kernels of few numbers may be interpreted where none of the program has to be compiled, or where they take a small part of a step. One op of many numbers takes as long as its machine code.
 // RUN: mesh-opt %s --function=few --target=cpu | FileCheck %s --check-prefix=FEW
 // RUN: mesh-opt %s --function=mixed --target=cpu | FileCheck %s --check-prefix=MIXED
 // RUN: mesh-opt %s --function=part --target=cpu | FileCheck %s --check-prefix=PART
+// RUN: mesh-opt %s --function=alone --target=cpu | FileCheck %s --check-prefix=ALONE
 
 // FEW-COUNT-2: spmd.kernel {{.*}} small}
 func.func @few(%x: tensor<8xf32>, %y: tensor<9xf32>) -> (tensor<8xf32>, tensor<9xf32>) {
@@ -15,8 +16,27 @@ func.func @few(%x: tensor<8xf32>, %y: tensor<9xf32>) -> (tensor<8xf32>, tensor<9
 // MIXED: return
 func.func @mixed(%some: tensor<8000xf32>, %many: tensor<100000xf32>) -> (tensor<8000xf32>, tensor<100000xf32>) {
   %sum = dtensor.add %some, %some : tensor<8000xf32>
+  %product = dtensor.multiply %sum, %some : tensor<8000xf32>
   %square = dtensor.multiply %many, %many : tensor<100000xf32>
-  return %sum, %square : tensor<8000xf32>, tensor<100000xf32>
+  %cube = dtensor.multiply %square, %many : tensor<100000xf32>
+  return %product, %cube : tensor<8000xf32>, tensor<100000xf32>
+}
+
+// A constant is filled in, operands that are not dense are collected, and machine code multiplies by the inverse of a divisor.
+// ALONE: spmd.kernel {{.*}}ops = "sine", small}
+// ALONE: spmd.kernel {{.*}}ops = "multiply"}
+// ALONE: spmd.kernel {{.*}}ops = "divide"}
+// ALONE: spmd.kernel {{.*}}ops = "add"}
+func.func @alone(%a: tensor<100000xf32>, %b: tensor<100001xf32>, %c: tensor<100002xf32>, %rows: tensor<300xf32>, %d: tensor<400x300xf32>)
+    -> (tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>) {
+  %sine = dtensor.sine %a : tensor<100000xf32>
+  %three = dtensor.constant dense<3.0> : tensor<100001xf32>
+  %product = dtensor.multiply %b, %three : tensor<100001xf32>
+  %seven = dtensor.constant dense<7.0> : tensor<100002xf32>
+  %quotient = dtensor.divide %c, %seven : tensor<100002xf32>
+  %all = dtensor.broadcast_in_dim %rows dims [1] : (tensor<300xf32>) -> tensor<400x300xf32>
+  %sum = dtensor.add %d, %all : tensor<400x300xf32>
+  return %sine, %product, %quotient, %sum : tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>
 }
 
 // A mean is divided once a row, and read once for each of its elements.

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Polynomials are those of Cephes' double precision library (S. Moshier,
-// netlib.org/cephes) unless noted. test/Targets/CPU/MathAccuracyTest.cpp holds
-// the functions to their errors.
-#include "WideFormulas.h"
+// Elementary functions of f64 as branch-free arithmetic (Formulas.h). They are
+// right for inf, nan, denormals and the ends of their ranges. Polynomials are
+// those of Cephes' double precision library (S. Moshier, netlib.org/cephes)
+// unless noted. test/Targets/CPU/MathAccuracyTest.cpp holds the functions to
+// their errors.
+#pragma once
 
+#include "meshloom/Targets/Kernels/Formulas.h"
+
+/// The names are those of libm.
 namespace meshloom::formulas::wide {
-namespace {
+
+/// Returns 2^n for an i64 n with -1022 <= n <= 1023.
+template <typename Integer> auto powerOf2(Integer n) {
+  return shiftLeft(n + n.i(1023), 52).asFloat();
+}
+
 /// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
-struct WideExpParts {
-  Scalar n, expm1r;
+template <typename Integer, typename Scalar> struct ExpParts {
+  Integer n;
+  Scalar expm1r;
 };
 
 /// The polynomials interpolate (e^r - 1 - r) / r^2 at the Chebyshev nodes of
 /// their ranges; they are off by at most a twentieth of the last bit.
 /// `keepsSmall`: n is 0 for |x| < 1/2.
-WideExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
+template <typename Scalar> auto expParts(Scalar x, bool keepsSmall = false) {
   Scalar magic = x.f(0x1.8p52);
   Scalar shifted = x * 1.4426950408889634073599 + magic;
   if (keepsSmall)
@@ -35,36 +46,35 @@ WideExpParts wideExpParts(Scalar x, bool keepsSmall = false) {
                            2.4801587325605324e-5, 1.984126987490126e-4,
                            1.388888888888373e-3, 8.333333333326112e-3,
                            4.166666666666667e-2, 1.666666666666667e-1, 0.5});
-  return {shifted.bits() - magic.bits(), p * (r * r) + r};
+  return ExpParts{shifted.bits() - magic.bits(), p * (r * r) + r};
 }
 
 /// e^x for |x| < 700 and nan.
-Scalar moderateExp(Scalar x) {
-  WideExpParts parts = wideExpParts(x);
-  return (parts.expm1r + 1.0) * widePowerOf2(parts.n);
+template <typename Scalar> Scalar moderateExp(Scalar x) {
+  auto parts = expParts(x);
+  return (parts.expm1r + 1.0) * powerOf2(parts.n);
 }
-} // namespace
 
-Scalar exp(Scalar x) {
+template <typename Scalar> Scalar exp(Scalar x) {
   // Below ln(2^-1075) the result is 0.
-  Scalar vanishes = x.less(x.f(-745.14));
+  auto vanishes = x.less(x.f(-745.14));
   Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
-  WideExpParts parts = wideExpParts(vanishes.select(x.f(0), above));
-  Scalar half = shiftRight(parts.n, 1);
+  auto parts = expParts(vanishes.select(x.f(0), above));
+  auto half = shiftRight(parts.n, 1);
   Scalar value =
-      (parts.expm1r + 1.0) * widePowerOf2(half) * widePowerOf2(parts.n - half);
+      (parts.expm1r + 1.0) * powerOf2(half) * powerOf2(parts.n - half);
   return vanishes.select(x.f(0), value);
 }
 
-Scalar expm1(Scalar x) {
-  WideExpParts parts = wideExpParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
-  Scalar h = widePowerOf2(parts.n - parts.n.i(1));
+template <typename Scalar> Scalar expm1(Scalar x) {
+  auto parts = expParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
+  Scalar h = powerOf2(parts.n - parts.n.i(1));
   return ((h * parts.expm1r + (h - 0.5)) * 2.0).withSignOf(x);
 }
 
-Scalar log(Scalar x) {
-  Scalar tiny = x.less(x.f(0x1p-1022));
-  Scalar bits = tiny.select(x * 0x1p52, x).bits();
+template <typename Scalar> Scalar log(Scalar x) {
+  auto tiny = x.less(x.f(0x1p-1022));
+  auto bits = tiny.select(x * 0x1p52, x).bits();
   // The exponent as a float: the low bits of one that is large enough.
   constexpr double magic = 0x1.8p52;
   Scalar e =
@@ -72,7 +82,7 @@ Scalar log(Scalar x) {
       magic;
   e = e - tiny.select(x.f(52), x.f(0));
   Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
-  Scalar low = m.less(m.f(0.70710678118654752440));
+  auto low = m.less(m.f(0.70710678118654752440));
   e = e - low.select(x.f(1), x.f(0));
   m = low.select(m + m, m) - 1.0;
   Scalar z = m * m;
@@ -91,10 +101,10 @@ Scalar log(Scalar x) {
   return x.less(x.f(0)).select(x.f(notANumber), result);
 }
 
-Scalar log1p(Scalar x) {
+template <typename Scalar> Scalar log1p(Scalar x) {
   Scalar u = x + 1.0;
   Scalar correction = (x - (u - 1.0)) / u;
-  Scalar inRange = x.abs().less(x.f(0x1p53));
+  auto inRange = x.abs().less(x.f(0x1p53));
   Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
   return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
 }
@@ -104,10 +114,10 @@ Scalar log1p(Scalar x) {
 /// |x| + |x| y^2 (2 q - p) / (e^y + 1). The coefficients of q are those whose
 /// largest effect on tanh is least. ln 2 is one number: its error matters where
 /// e^y is large, but 2 / (e^y + 1) is small there.
-Scalar tanh(Scalar x) {
+template <typename Scalar> Scalar tanh(Scalar x) {
   Scalar size = x.abs();
   // nan is not below, and stays in the exponential.
-  Scalar isNear = size.less(x.f(0.58));
+  auto isNear = size.less(x.f(0.58));
   Scalar limited = x.f(20).less(size).select(x.f(20), size);
   Scalar y = limited + limited, magic = x.f(0x1.8p52);
   Scalar shifted = isNear.select(magic, y * 1.4426950408889634073599 + magic);
@@ -121,14 +131,14 @@ Scalar tanh(Scalar x) {
                               2.4801608355629258e-5, 0.001388888887482917,
                               0.041666666666688473});
   Scalar q = odd * r + even, p = q * r + 0.5;
-  Scalar power = widePowerOf2(shifted.bits() - magic.bits());
+  Scalar power = powerOf2(shifted.bits() - magic.bits());
   Scalar quotient = isNear.select(z * (q * 2.0 - p), x.f(-2)) /
                     (power * (p * z + r) + (power + 1.0));
   Scalar scale = isNear.select(size, x.f(1));
   return (scale * quotient + scale).withSignOf(x);
 }
 
-Scalar erf(Scalar x) {
+template <typename Scalar> Scalar erf(Scalar x) {
   // x T / U up to 1, else 1 - e^-z P / Q, which is 1 from 6 on.
   Scalar size = x.abs();
   size = x.f(6).less(size).select(x.f(6), size);
@@ -151,36 +161,34 @@ Scalar erf(Scalar x) {
                         3.54937778887819891062e2, 9.75708501743205489753e2,
                         1.82390916687909736289e3, 2.24633760818710981792e3,
                         1.65666309194161350182e3, 5.57535340817727675546e2});
-  Scalar isNear = size.less(x.f(1));
+  auto isNear = size.less(x.f(1));
   Scalar tail = moderateExp(z * -1.0) * p;
   Scalar quotient = isNear.select(size * t, tail * -1.0) / isNear.select(u, q);
   Scalar value = isNear.select(quotient, quotient + 1.0);
   return value.withSignOf(x);
 }
 
-namespace {
 /// x = n pi/2 + r, by n as an i64 and sine and cosine of r.
-struct WideAngle {
-  Scalar quadrant, sine, cosine;
+template <typename Integer, typename Scalar> struct Angle {
+  Integer quadrant;
+  Scalar sine, cosine;
 };
 
 /// Invariant: r + low is x - n pi/2 to about 2^-112. pi/2 is three numbers, of
 /// 159 bits; the first difference is exact, since both terms are multiples of
 /// 2^-52. `lost` is what the second product and difference round away; the
 /// product is an addition of zero, which is not joined with the difference.
-WideAngle wideAngleOf(Scalar x) {
+template <typename Scalar> auto angleOf(Scalar x) {
   Scalar magic = x.f(0x1.8p52);
   Scalar shifted = x * 0.636619772367581343 + magic;
   Scalar n = shifted - magic;
-  auto multiplyAdd = [&](double factor, Scalar to) {
-    return n.with(n.b->create<math::FmaOp>(n.loc, n.v, n.f(factor).v, to.v));
-  };
   constexpr double second = 0x1.1a62633145c07p-54;
-  Scalar first = multiplyAdd(-0x1.921fb54442d18p0, x);
-  Scalar product = multiplyAdd(second, x.f(0));
+  Scalar first = n.multiplyAdd(n.f(-0x1.921fb54442d18p0), x);
+  Scalar product = n.multiplyAdd(n.f(second), x.f(0));
   Scalar near = first - product;
-  Scalar lost = ((first - near) - product) + multiplyAdd(-second, product);
-  lost = multiplyAdd(0x1.f1976b7ed8fbcp-110, lost);
+  Scalar lost =
+      ((first - near) - product) + n.multiplyAdd(n.f(-second), product);
+  lost = n.multiplyAdd(n.f(0x1.f1976b7ed8fbcp-110), lost);
   Scalar r = near + lost, low = (near - r) + lost;
   Scalar z = r * r;
   Scalar s =
@@ -195,33 +203,32 @@ WideAngle wideAngleOf(Scalar x) {
   Scalar half = z * 0.5, one = x.f(1) - half;
   Scalar sine = r + (s * z * r + low * one);
   Scalar cosine = one + (((x.f(1) - one) - half) + (c * (z * z) - r * low));
-  return {shifted.bits(), sine, cosine};
+  return Angle{shifted.bits(), sine, cosine};
 }
 
-Scalar sinOrCos(Scalar x, bool cosine) {
-  WideAngle angle = wideAngleOf(x);
-  Scalar quadrant = angle.quadrant;
-  if (cosine)
+template <typename Scalar> Scalar sinOrCos(Scalar x, bool isCosine) {
+  auto angle = angleOf(x);
+  auto quadrant = angle.quadrant;
+  if (isCosine)
     quadrant = quadrant + quadrant.i(1);
   Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
-  Scalar sign = shiftLeft(quadrant & 2, 62);
+  auto sign = shiftLeft(quadrant & 2, 62);
   return (value.bits() ^ sign).asFloat();
 }
-} // namespace
 
-Scalar sin(Scalar x) {
+template <typename Scalar> Scalar sin(Scalar x) {
   // The zero of the sum has lost the sign of x.
   return x.equals(x.f(0)).select(x, sinOrCos(x, false));
 }
 
-Scalar cos(Scalar x) {
+template <typename Scalar> Scalar cos(Scalar x) {
   return sinOrCos(x, true);
 }
 
 /// sin r / cos r, in odd quadrants -cos r / sin r.
-Scalar tan(Scalar x) {
-  WideAngle angle = wideAngleOf(x);
-  Scalar even = (angle.quadrant & 1).isZero();
+template <typename Scalar> Scalar tan(Scalar x) {
+  auto angle = angleOf(x);
+  auto even = (angle.quadrant & 1).isZero();
   Scalar value = even.select(angle.sine, angle.cosine * -1.0) /
                  even.select(angle.cosine, angle.sine);
   return x.equals(x.f(0)).select(x, value);
@@ -230,27 +237,21 @@ Scalar tan(Scalar x) {
 /// The angle in the first half of the first quadrant from the ratio of the
 /// sides, then the octants, as the sides' order and signs tell: a multiple of
 /// pi / 4, plus or minus an angle of at most atan 0.66.
-Scalar atan2(Scalar y, Scalar x) {
-  auto both = [&](Scalar a, Scalar c) {
-    return a.with(a.b->create<arith::AndIOp>(a.loc, a.v, c.v));
-  };
-  auto multiplyAdd = [&](Scalar a, double factor, Scalar c) {
-    return a.with(a.b->create<math::FmaOp>(a.loc, a.v, a.f(factor).v, c.v));
-  };
+template <typename Scalar> Scalar atan2(Scalar y, Scalar x) {
   Scalar a = x.abs(), b = y.abs();
-  Scalar steep = a.less(b);
+  auto steep = a.less(b);
   Scalar small = steep.select(a, b), large = steep.select(b, a);
   // Scaled so that the sum of both does not overflow, and the comparison of
   // denormal numbers is exact.
   Scalar up = large.less(x.f(0x1p-900)).select(x.f(0x1p100), x.f(1));
   Scalar factor = x.f(0x1p1000).less(large).select(x.f(0x1p-60), up);
   Scalar infinity = x.f(infinite);
-  Scalar isInfinite = large.equals(infinity);
-  Scalar areInfinite = both(isInfinite, small.equals(infinity));
+  auto isInfinite = large.equals(infinity);
+  auto areInfinite = both(isInfinite, small.equals(infinity));
   large = isInfinite.select(x.f(1), large * factor);
   small = isInfinite.select(areInfinite.select(x.f(1), x.f(0)), small * factor);
   // Beyond 0.66 the angle from pi / 4 on.
-  Scalar wide = (large * 0.66).less(small);
+  auto wide = (large * 0.66).less(small);
   Scalar across = wide.select(small - large, small);
   Scalar along = wide.select(small + large, large);
   Scalar t = across / along.equals(x.f(0)).select(x.f(1), along);
@@ -265,17 +266,139 @@ Scalar atan2(Scalar y, Scalar x) {
                      1.945506571482613964425e2});
   Scalar angle = t + t * (z * p / q);
   Scalar eighths = wide.select(x.f(1), x.f(0));
-  Scalar behind = x.bits().negative();
-  auto reflect = [&](Scalar condition, double from) {
+  auto behind = x.bits().isNegative();
+  auto reflect = [&](auto condition, double from) {
     eighths = condition.select(x.f(from) - eighths, eighths);
     angle = condition.select(angle * -1.0, angle);
   };
   reflect(steep, 2);
   reflect(behind, 4);
-  angle = multiplyAdd(eighths, 0x1.921fb54442d18p-1,
-                      multiplyAdd(eighths, 0x1.1a62633145c07p-55, angle));
+  angle = eighths.multiplyAdd(
+      x.f(0x1.921fb54442d18p-1),
+      eighths.multiplyAdd(x.f(0x1.1a62633145c07p-55), angle));
   angle = both(x.equals(x), y.equals(y)).select(angle, x.f(notANumber));
   return angle.withSignOf(y);
+}
+
+/// Three Halley steps from a third of the exponent.
+template <typename Scalar> Scalar cbrt(Scalar x) {
+  Scalar size = x.abs();
+  auto isTiny = size.less(size.f(0x1p-1000));
+  size = isTiny.select(size * 0x1p54, size);
+  auto third = unsignedThird(size.bits());
+  Scalar root = (third + third.i(int64_t(715094163) << 32)).asFloat();
+  Scalar quarter = size * 0.25; // sums of whole ones may be infinite
+  for (int step = 0; step < 3; ++step) {
+    Scalar cube = (root * 0.25) * root * root;
+    root = root.multiplyAdd((quarter - cube) / (quarter + cube + cube), root);
+  }
+  root = root * isTiny.select(x.f(0x1p-18), x.f(1));
+  auto isOrdinary = both(x.f(0).less(x.abs()), x.abs().less(x.f(infinite)));
+  return isOrdinary.select(root.withSignOf(x), x);
+}
+
+/// A number of more bits than an f64 has: the sum of two.
+template <typename Scalar> struct Sum {
+  Scalar high, low;
+};
+
+/// Returns x y, exactly.
+template <typename Scalar> Sum<Scalar> product(Scalar x, Scalar y) {
+  Scalar high = x * y;
+  return {high, x.multiplyAdd(y, -high)};
+}
+/// Returns x + y, exactly, where x is the larger one or 0.
+template <typename Scalar> Sum<Scalar> sum(Scalar x, Scalar y) {
+  Scalar high = x + y;
+  return {high, (x - high) + y};
+}
+
+/// Returns the logarithm of a finite x > 0, to about 2^-64 of its size: that of
+/// m, with x = m 2^exponent and m between the square roots of 1/2 and 2, is
+/// 2 artanh(s) with s = (m - 1) / (m + 1), whose series is 2 s (1 + s^2 / 3 +
+/// s^4 / 5 + ...).
+template <typename Scalar> Sum<Scalar> preciseLog(Scalar x) {
+  auto isTiny = x.less(x.f(0x1p-1022));
+  auto bits = isTiny.select(x * 0x1p52, x).bits();
+  Scalar exponent = (shiftRight(bits, 52) - bits.i(1022)).toF64() -
+                    isTiny.select(x.f(52), x.f(0));
+  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
+  auto isLow = m.less(m.f(0.70710678118654752440));
+  m = isLow.select(m + m, m);
+  exponent = exponent - isLow.select(x.f(1), x.f(0));
+  Scalar above = m - 1.0;
+  Sum<Scalar> below = sum(m.f(2), above);
+  Scalar s = above / below.high;
+  Scalar remaining =
+      (-s).multiplyAdd(below.low, (-s).multiplyAdd(below.high, above));
+  Scalar sLow = remaining / below.high;
+  Sum<Scalar> z = product(s, s);
+  z.low = (s + s).multiplyAdd(sLow, z.low);
+  Scalar others =
+      z.high * z.high *
+      exactPolynomial(z.high, {1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19,
+                               1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                               1.0 / 7, 1.0 / 5});
+  Scalar third = m.f(0x1.5555555555555p-2);
+  Sum<Scalar> square = product(z.high, third);
+  square.low = z.high.multiplyAdd(m.f(0x1.5555555555555p-56),
+                                  z.low.multiplyAdd(third, square.low));
+  Sum<Scalar> series = sum(square.high, others);
+  series.low = series.low + square.low;
+  Scalar twice = s + s, twiceLow = sLow + sLow;
+  Sum<Scalar> correction = product(twice, series.high);
+  correction.low = twiceLow.multiplyAdd(
+      series.high, twice.multiplyAdd(series.low, correction.low));
+  Sum<Scalar> logM = sum(twice, correction.high);
+  logM.low = logM.low + (twiceLow + correction.low);
+  // ln 2 in two parts, of which the first one times an exponent is exact.
+  Sum<Scalar> log = sum(exponent * 0x1.62e42fefa3800p-1, logM.high);
+  log.low =
+      log.low + exponent.multiplyAdd(m.f(0x1.ef35793c76730p-45), logM.low);
+  return sum(log.high, log.low);
+}
+
+/// Returns x^y, where `value` is |x|^y for ordinary numbers.
+template <typename Scalar>
+Scalar powerWithSign(Scalar x, Scalar y, Scalar value) {
+  Scalar size = x.abs();
+  // Where the product is 0 times infinity.
+  value = size.equals(x.f(1)).select(x.f(1), value);
+  // Negative numbers have powers of whole exponents only, odd ones' with their
+  // sign.
+  Scalar half = y * 0.5;
+  Scalar odd = half.floor().equals(half).select(x.f(0), x.f(1));
+  odd = y.floor().equals(y).select(odd, x.f(2)); // 2: no whole number
+  Scalar nan = x.f(notANumber);
+  Scalar ofNegative = odd.equals(x.f(2)).select(nan, value);
+  ofNegative = size.less(x.f(infinite)).select(ofNegative, value);
+  value = x.less(x.f(0)).select(ofNegative, value);
+  Scalar signedValue = x.bits().isNegative().select(value * -1.0, value);
+  value = odd.equals(x.f(1)).select(signedValue, value);
+  // nan is its own sign, and no exception but for these two.
+  value = x.equals(x).select(value, nan);
+  value = y.equals(y).select(value, nan);
+  value = x.equals(x.f(1)).select(x.f(1), value);
+  return y.equals(x.f(0)).select(x.f(1), value);
+}
+
+/// Computes e^(y log |x|), where the product's low part l adds e^l - 1, or l,
+/// with a logarithm of twice the precision.
+template <typename Scalar> Scalar pow(Scalar x, Scalar y) {
+  Scalar size = x.abs();
+  Sum<Scalar> log = preciseLog(size);
+  Scalar high = size.equals(x.f(0)).select(x.f(-infinite), log.high);
+  high = size.less(x.f(infinite)).select(high, size);
+  Sum<Scalar> exponent = product(y, high);
+  exponent.low = y.multiplyAdd(log.low, exponent.low);
+  // All powers are 0 or infinite behind these.
+  constexpr double most = 800;
+  auto isInRange = exponent.high.abs().less(x.f(most));
+  Scalar low = isInRange.select(exponent.low, x.f(0));
+  Scalar value = exp(exponent.high.clamp(-most, most));
+  value =
+      value.less(x.f(infinite)).select(value.multiplyAdd(low, value), value);
+  return powerWithSign(x, y, value);
 }
 
 } // namespace meshloom::formulas::wide
