@@ -178,42 +178,48 @@ static void gradientOf(dtensor::DotGeneralOp op, OpGradient &g) {
   int64_t firstM = lhsBatch.size(), firstN = firstM + lhsFree.size();
   SmallVector<int64_t> batch = range(0, firstM), m = range(firstM, firstN),
                        n = range(firstN, firstN + rhsFree.size());
+  // The gradient of a result of f32 is multiplied in f32.
+  const Type element = op.getType().getElementType();
   auto isLast = [&](Value operand, ArrayRef<int64_t> dims) {
     return llvm::is_contained(dims, g.typeOf(operand).getRank() - 1);
   };
   if (g.wants(0)) {
+    const Value rhs = g.convert(op.getRhs(), element);
     SmallVector<int64_t> dims(lhsBatch),
         kept = partners(lhsContracted, rhsContracted);
     Value product;
     if (isLast(op.getLhs(), lhsFree)) {
-      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), op.getRhs(), g.of(),
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), rhs, g.of(),
                                                 rhsBatch, batch, rhsFree, n);
       llvm::append_range(dims, kept);
       llvm::append_range(dims, lhsFree);
     } else {
-      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), op.getRhs(),
-                                                batch, rhsBatch, n, rhsFree);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), rhs, batch,
+                                                rhsBatch, n, rhsFree);
       llvm::append_range(dims, lhsFree);
       llvm::append_range(dims, kept);
     }
-    g.give(0, g.transpose(product, orderOf(dims)));
+    g.give(0, g.convert(g.transpose(product, orderOf(dims)),
+                        g.typeOf(op.getLhs()).getElementType()));
   }
   if (g.wants(1)) {
+    const Value lhs = g.convert(op.getLhs(), element);
     SmallVector<int64_t> dims(rhsBatch),
         kept = partners(rhsContracted, lhsContracted);
     Value product;
     if (isLast(op.getRhs(), rhsContracted)) {
-      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), op.getLhs(),
-                                                batch, lhsBatch, m, lhsFree);
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), g.of(), lhs, batch,
+                                                lhsBatch, m, lhsFree);
       llvm::append_range(dims, rhsFree);
       llvm::append_range(dims, kept);
     } else {
-      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), op.getLhs(), g.of(),
+      product = g.create<dtensor::DotGeneralOp>(g.getLoc(), lhs, g.of(),
                                                 lhsBatch, batch, lhsFree, m);
       llvm::append_range(dims, kept);
       llvm::append_range(dims, rhsFree);
     }
-    g.give(1, g.transpose(product, orderOf(dims)));
+    g.give(1, g.convert(g.transpose(product, orderOf(dims)),
+                        g.typeOf(op.getRhs()).getElementType()));
   }
 }
 

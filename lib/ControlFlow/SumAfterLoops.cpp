@@ -196,7 +196,8 @@ private:
           further(product.getLhsBatchingDimensions(), false),
           further(product.getRhsBatchingDimensions(), false),
           further(product.getLhsContractingDimensions(), true),
-          further(product.getRhsContractingDimensions(), true));
+          further(product.getRhsContractingDimensions(), true),
+          product.getType().getElementType());
       const Value init = loop.getInits()[sum.carried];
       if (!mlir::matchPattern(init, mlir::m_AnyZeroFloat()))
         total = builder.create<AddOp>(sum.add.getLoc(), init, total);

@@ -472,8 +472,11 @@ Status Verifier::step(const DotStep &dot) {
       return fail("buffer {} is not of floats, complex numbers or integers of "
                   "32 bits",
                   operand->buffer);
-    if (type != buffer(dot.out.buffer).type)
-      return fail("buffer {} has another type than the result",
+    const DType lhsType = buffer(dot.lhs.buffer).type;
+    const bool isWidened = operand == &dot.out && type == DType::F32 &&
+                           (lhsType == DType::BF16 || lhsType == DType::F16);
+    if (type != lhsType && !isWidened)
+      return fail("buffer {} has another type than the left operand",
                   operand->buffer);
     std::set<unsigned> used;
     for (const DimAccess &index : operand->dims) {

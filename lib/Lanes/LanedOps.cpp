@@ -9,7 +9,7 @@ using namespace meshloom::lanes;
 Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
                        ArrayRef<int64_t> rhsBatching,
                        ArrayRef<int64_t> lhsContracting,
-                       ArrayRef<int64_t> rhsContracting) {
+                       ArrayRef<int64_t> rhsContracting, Type resultElement) {
   size_t lhsUsed = lhsBatching.size() + lhsContracting.size(),
          rhsUsed = rhsBatching.size() + rhsContracting.size();
   // Lanes of both sides are batching dims, those of one side free dims.
@@ -48,7 +48,7 @@ Value LaneBuilder::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
       getLoc(), lhs, rhs, positions(lhsLanes, common, lhsBatching),
       positions(rhsLanes, common, rhsBatching),
       positions(lhsLanes, {}, lhsContracting),
-      positions(rhsLanes, {}, rhsContracting));
+      positions(rhsLanes, {}, rhsContracting), resultElement);
   SmallVector<int64_t> permutation;
   for (unsigned lane : allLanes)
     permutation.push_back(llvm::find(order, -1 - int64_t(lane)) -
@@ -87,9 +87,9 @@ Value LaneBuilder::sumOfProducts(Value value, ArrayRef<unsigned> axes) {
     leftSorted.push_back(leftSummed[i]);
     rightSorted.push_back(rightSummed[i]);
   }
-  return note(create<dtensor::DotGeneralOp>(getLoc(), product.getLhs(),
-                                            product.getRhs(), leftFree,
-                                            rightFree, leftSorted, rightSorted)
+  return note(create<dtensor::DotGeneralOp>(
+                  getLoc(), product.getLhs(), product.getRhs(), leftFree,
+                  rightFree, leftSorted, rightSorted, elementOf(value))
                   .getResult(),
               without(has, axes));
 }

@@ -509,7 +509,8 @@ private:
         rightSummed(first.getRhsContractingDimensions()), leftFree, rightFree;
     for (const Part &part : parts) {
       auto op = part.value.getDefiningOp<dtensor::DotGeneralOp>();
-      if (op->getAttrDictionary() != first->getAttrDictionary())
+      if (op->getAttrDictionary() != first->getAttrDictionary() ||
+          op.isWidening() != first.isWidening())
         return {};
       for (const Cut &cut : part.cuts)
         if (cut.dim >= int64_t(lhsBatching.size()) || !isWhole(part, cut))
@@ -563,7 +564,7 @@ private:
                   r = whole.empty() ? 0 : whole[0].second;
     Value result = b.create<dtensor::DotGeneralOp>(
         b.getLoc(), joined(sides[0], l), joined(sides[1], r), leftFree,
-        rightFree, leftSummed, rightSummed);
+        rightFree, leftSummed, rightSummed, first.getType().getElementType());
     return b.reshape(result, shrunkShape(parts[0]));
   }
 

@@ -205,10 +205,10 @@ SmallVector<Value> windows(LaneBuilder &b, Operation *op,
 
 SmallVector<Value> dot(LaneBuilder &b, dtensor::DotGeneralOp op,
                        ArrayRef<Value> operands) {
-  return one(b.dot(operands[0], operands[1], op.getLhsBatchingDimensions(),
-                   op.getRhsBatchingDimensions(),
-                   op.getLhsContractingDimensions(),
-                   op.getRhsContractingDimensions()));
+  return one(
+      b.dot(operands[0], operands[1], op.getLhsBatchingDimensions(),
+            op.getRhsBatchingDimensions(), op.getLhsContractingDimensions(),
+            op.getRhsContractingDimensions(), op.getType().getElementType()));
 }
 
 SmallVector<Value> matmul(LaneBuilder &b, ArrayRef<Value> operands) {

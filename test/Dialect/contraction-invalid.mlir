@@ -9,6 +9,14 @@ func.func @dot_type(%a: tensor<2x3xf32>, %b: tensor<3x4xf64>) {
 
 // -----
 
+func.func @dot_result_type(%a: tensor<2x3xf16>, %b: tensor<3x4xf16>) {
+  // expected-error @+1 {{'dtensor.dot_general' op violates constraint C1: the result is neither of the operands' element type, nor f32 where that is f16 or bf16}}
+  %0 = dtensor.dot_general %a, %b contracting [1] x [0] : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf64>
+  return
+}
+
+// -----
+
 func.func @dot_lists(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
   // expected-error @+1 {{'dtensor.dot_general' op violates constraint C2}}
   %0 = dtensor.dot_general %a, %b contracting [1] x [0, 1] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2xf32>

@@ -24,6 +24,21 @@ template <typename Format> struct HalfNumber {
 };
 template <typename T>
 concept IsHalfNumber = requires(T value) { value.widened(); };
+/// The case of halves whose products are f32.
+template <typename Half> struct IntoF32 {};
+
+/// The types of operands and results of a case.
+template <typename Case> struct TypesOf {
+  using Operand = Case;
+  using Result = Case;
+};
+template <typename Half> struct TypesOf<IntoF32<Half>> {
+  using Operand = Half;
+  using Result = float;
+};
+template <typename Case>
+constexpr bool widens = !std::is_same_v<typename TypesOf<Case>::Operand,
+                                        typename TypesOf<Case>::Result>;
 
 template <typename T> constexpr DType dotType = DType::F64;
 template <> constexpr DType dotType<HalfNumber<BF16>> = DType::BF16;
@@ -115,16 +130,18 @@ std::vector<Number> productOf(const std::vector<Number> &lhs,
 
 /// [batch, m, k] times [batch, k, n], of which the terms are two loops where
 /// `cut` divides them.
-template <typename T>
+template <typename Case>
 void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                int order, bool deterministic) {
+  using T = typename TypesOf<Case>::Operand;
+  using Result = typename TypesOf<Case>::Result;
   const int64_t apart = order & 8 ? 3 : 1;
   const auto lhsStrides = dotStridesOf(order & 1, apart, m, k),
              rhsStrides = dotStridesOf(order & 2, apart, k, n),
              result = dotStridesOf(order & 4, apart, m, n);
   std::vector<T> lhs(size_t(batch * lhsStrides[0])),
-      rhs(size_t(batch * rhsStrides[0])),
-      out(size_t(batch * result[0]), dotNumberAt<T>(5));
+      rhs(size_t(batch * rhsStrides[0]));
+  std::vector<Result> out(size_t(batch * result[0]), dotNumberAt<Result>(5));
   for (size_t i = 0; i < lhs.size(); ++i)
     lhs[i] = dotNumberAt<T>(int64_t(i) * 7 + 1);
   for (size_t i = 0; i < rhs.size(); ++i)
@@ -144,12 +161,12 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
       r{rhsStrides[0], 0, rhsStrides[2], rhsStrides[1] * (k / cut),
         rhsStrides[1]},
       o{result[0], result[1], result[2], 0, 0};
-  ASSERT_TRUE(Dot(step, dotType<T>, deterministic)
+  ASSERT_TRUE(Dot(step, dotType<T>, deterministic, widens<Case>)
                   .run(lhs.data(), rhs.data(), out.data(), extents.data(),
                        {l.data(), r.data(), o.data()}));
   long double bound = 0;
   if constexpr (!std::is_integral_v<T>)
-    bound = 10 * (long double)(k + 1) * epsilonOf<T>();
+    bound = 10 * (long double)(k + 1) * epsilonOf<Result>();
   const auto expected =
       productOf(widenedNumbers(lhs, lhsStrides, batch, m, k),
                 widenedNumbers(rhs, rhsStrides, batch, k, n), batch, m, n, k);
@@ -170,7 +187,8 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
 template <typename T> class DotTest : public testing::Test {};
 using DotTypes =
     testing::Types<float, double, int32_t, uint32_t, std::complex<float>,
-                   std::complex<double>, HalfNumber<BF16>, HalfNumber<F16>>;
+                   std::complex<double>, HalfNumber<BF16>, HalfNumber<F16>,
+                   IntoF32<HalfNumber<BF16>>, IntoF32<HalfNumber<F16>>>;
 TYPED_TEST_SUITE(DotTest, DotTypes);
 
 TYPED_TEST(DotTest, EveryOrderInMemory) {
@@ -233,21 +251,23 @@ TYPED_TEST(DotTest, ManyTerms) {
 
 // An element's bits depend on its terms alone where that is asked for.
 TYPED_TEST(DotTest, FixedBits) {
+  using T = typename TypesOf<TypeParam>::Operand;
+  using Result = typename TypesOf<TypeParam>::Result;
   constexpr int64_t m = 21, n = 33, k = 2100;
-  std::vector<TypeParam> lhs(m * k), rhs(k * n);
+  std::vector<T> lhs(m * k), rhs(k * n);
   for (size_t i = 0; i < lhs.size(); ++i)
-    lhs[i] = dotNumberAt<TypeParam>(int64_t(i) * 3);
+    lhs[i] = dotNumberAt<T>(int64_t(i) * 3);
   for (size_t i = 0; i < rhs.size(); ++i)
-    rhs[i] = dotNumberAt<TypeParam>(int64_t(i) * 11);
+    rhs[i] = dotNumberAt<T>(int64_t(i) * 11);
   DotStep step;
   step.loops = {{m, false, {}}, {n, false, {}}, {k, true, {}}};
   step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
   step.rhs.dims = {{0, {{2, 1}}}, {0, {{1, 1}}}};
   step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
-  const Dot dot(step, dotType<TypeParam>, /*deterministic=*/true);
+  const Dot dot(step, dotType<T>, /*deterministic=*/true, widens<TypeParam>);
   const std::array<int64_t, 3> l{k, 0, 1}, r{0, 1, n}, o{n, 1, 0};
   auto run = [&](int64_t rows, int64_t columns) {
-    std::vector<TypeParam> out(m * n);
+    std::vector<Result> out(m * n);
     for (int64_t i = 0; i < m; i += rows)
       for (int64_t j = 0; j < n; j += columns) {
         const std::array<int64_t, 3> extents{std::min(rows, m - i),

@@ -66,10 +66,12 @@ bool dotGeneral(Generator &g) {
   Range product{-most, most,
                 r.exact() && s.exact() ? r.fraction + s.fraction : -1,
                 joined(r, s).epsilon};
-  auto range = sumOf(v.type, product, terms);
+  const bool isHalf = v.type == DType::BF16 || v.type == DType::F16;
+  const DType type = isHalf && g.chance(0.4) ? DType::F32 : v.type;
+  auto range = sumOf(type, product, terms);
   if (!range)
     return false;
-  g.emitOne("dtensor.dot_general", {x, y}, {v.type, to, *range},
+  g.emitOne("dtensor.dot_general", {x, y}, {type, to, *range},
             fmt::format("lhs_batching_dimensions = {}, rhs_batching_dimensions "
                         "= {}, lhs_contracting_dimensions = {}, "
                         "rhs_contracting_dimensions = {}",

@@ -124,9 +124,10 @@ public:
   // fit each other.
 
   /// dot_general: lanes of both sides are batching dims, others free ones.
+  /// `resultElement`: null for the operands' element type.
   Value dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatching,
             ArrayRef<int64_t> rhsBatching, ArrayRef<int64_t> lhsContracting,
-            ArrayRef<int64_t> rhsContracting);
+            ArrayRef<int64_t> rhsContracting, Type resultElement = {});
   /// Lanes of both sides become groups, those of `lhs` only part of the batch,
   /// those of `rhs` only output features.
   Value convolution(Value lhs, Value rhs, dtensor::ConvolutionSpec spec,

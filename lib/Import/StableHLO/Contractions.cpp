@@ -41,6 +41,10 @@ static Type computeType(Type lhs, Type rhs, Type result) {
   return type.isInteger(1) ? mlir::Float32Type::get(type.getContext()) : type;
 }
 
+static bool isHalf(Type type) {
+  return type.isF16() || type.isBF16();
+}
+
 FailureOr<Value> importer::importDot(Importer &im, Value lhs, Value rhs,
                                      ArrayRef<int64_t> lhsBatching,
                                      ArrayRef<int64_t> rhsBatching,
@@ -58,12 +62,15 @@ FailureOr<Value> importer::importDot(Importer &im, Value lhs, Value rhs,
     return failure();
 
   Type element = computeType(b.elementOf(lhs), b.elementOf(rhs), resultElement);
-  lhs = b.convert(lhs, element);
-  rhs = b.convert(rhs, element);
-
-  return b.convert(
-      b.dot(lhs, rhs, lhsBatching, rhsBatching, lhsContracting, rhsContracting),
-      resultElement);
+  const bool widens = element.isF32() && isHalf(b.elementOf(lhs)) &&
+                      b.elementOf(lhs) == b.elementOf(rhs);
+  if (!widens) {
+    lhs = b.convert(lhs, element);
+    rhs = b.convert(rhs, element);
+  }
+  return b.convert(b.dot(lhs, rhs, lhsBatching, rhsBatching, lhsContracting,
+                         rhsContracting, element),
+                   resultElement);
 }
 
 static LogicalResult checkPairs(Importer &im, ArrayRef<int64_t> lhsDims,

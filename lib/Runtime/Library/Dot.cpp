@@ -334,8 +334,9 @@ SingleThreaded::~SingleThreaded() {
     setThreads()(before);
 }
 
-Dot::Dot(const DotStep &step, DType type, bool deterministic)
-    : type(type), deterministic(deterministic), readWhere(step.readWhere) {
+Dot::Dot(const DotStep &step, DType type, bool deterministic, bool widens)
+    : type(type), deterministic(deterministic), widens(widens),
+      readWhere(step.readWhere) {
   auto uses = [](const Operand &operand, unsigned loop) {
     for (const DimAccess &dim : operand.dims)
       for (auto [l, coefficient] : dim.terms)
@@ -402,8 +403,8 @@ static bool isFewBits(DType type) {
 }
 
 /// `tile` multiplies those parts of a product that have terms.
-template <typename T, typename Tile>
-static Status runParts(DType type, const T *lhs, const T *rhs, T *out,
+template <typename T, typename Out, typename Tile>
+static Status runParts(DType type, const T *lhs, const T *rhs, Out *out,
                        const Contraction &whole,
                        const std::optional<HalfPlane> &read, const Tile &tile) {
   std::vector<ProductPart> parts;
@@ -416,8 +417,8 @@ static Status runParts(DType type, const T *lhs, const T *rhs, T *out,
     c.row.count = part.rows.size();
     c.column.count = part.columns.size();
     c.sum.count = part.terms.size();
-    T *to = out + part.rows.begin * c.row.strides[2] +
-            part.columns.begin * c.column.strides[2];
+    Out *to = out + part.rows.begin * c.row.strides[2] +
+              part.columns.begin * c.column.strides[2];
     if (part.terms.empty()) {
       setZero(to, {c.row.strides[2], c.column.strides[2]}, c.row.count,
               c.column.count);
@@ -437,8 +438,8 @@ static Status runParts(DType type, const T *lhs, const T *rhs, T *out,
 }
 
 /// `tile` multiplies what a gemm can at once.
-template <typename T, typename Tile>
-Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
+template <typename T, typename Out, typename Tile>
+Status Dot::runAs(const T *lhs, const T *rhs, Out *out, const int64_t *extents,
                   std::array<const int64_t *, 3> strides, const int64_t *origin,
                   const Tile &tile) const {
   int64_t reductions = 1;
@@ -456,7 +457,7 @@ Status Dot::runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
     for (const std::vector<Extent> &loops : {m, n})
       outer.insert(outer.end(), loops.begin(), loops.end());
     return forEach(outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
-      out[offsets[2]] = T();
+      out[offsets[2]] = Out();
       return Status(Success());
     });
   }
@@ -543,29 +544,30 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
   const Offsets m = offsetsOf(rows, extents, strides[0], strides[2]),
                 n = offsetsOf(columns, extents, strides[1], strides[2]),
                 k = offsetsOf(reduced, extents, strides[0], strides[1]);
-  const auto width = int64_t(byteWidth(type));
+  const auto width = int64_t(byteWidth(type)),
+             outWidth = int64_t(byteWidth(widens ? DType::F32 : type));
   const std::vector<Extent> outer = join(batch, extents, strides);
   (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> starts, bool) {
     const char *lhsMatrix = static_cast<const char *>(lhs) + starts[0] * width,
                *rhsMatrix = static_cast<const char *>(rhs) + starts[1] * width;
-    char *outMatrix = static_cast<char *>(out) + starts[2] * width;
+    char *outMatrix = static_cast<char *>(out) + starts[2] * outWidth;
     if (type == DType::C64)
       fixedComplexProduct<float>(lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     else if (type == DType::C128)
       fixedComplexProduct<double>(lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     else
-      fixedProduct(type, lhsMatrix, rhsMatrix, outMatrix, m, n, k);
+      fixedProduct(type, lhsMatrix, rhsMatrix, outMatrix, m, n, k, widens);
     return Status(Success());
   });
 }
 
-template <typename T, typename Tile>
+template <typename T, typename Out, typename Tile>
 Status Dot::runOf(const void *lhs, const void *rhs, void *out,
                   const int64_t *extents,
                   std::array<const int64_t *, 3> strides, const int64_t *origin,
                   const Tile &tile) const {
   return runAs(static_cast<const T *>(lhs), static_cast<const T *>(rhs),
-               static_cast<T *>(out), extents, strides, origin, tile);
+               static_cast<Out *>(out), extents, strides, origin, tile);
 }
 
 Status Dot::run(const void *lhs, const void *rhs, void *out,
@@ -577,11 +579,20 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
     return Success();
   }
   auto runTilesOf = [&]<typename T>(T) {
-    return runOf<T>(lhs, rhs, out, extents, strides, origin, runTiles<T>);
+    return runOf<T, T>(lhs, rhs, out, extents, strides, origin, runTiles<T>);
   };
   auto runComplexOf = [&]<typename Real>(Real) {
-    return runOf<std::complex<Real>>(lhs, rhs, out, extents, strides, origin,
-                                     complexProduct<Real>);
+    using Complex = std::complex<Real>;
+    return runOf<Complex, Complex>(lhs, rhs, out, extents, strides, origin,
+                                   complexProduct<Real>);
+  };
+  auto runNarrowInto = [&]<typename Out>(Out) {
+    return runOf<uint16_t, Out>(
+        lhs, rhs, out, extents, strides, origin,
+        [&](const uint16_t *lhsData, const uint16_t *rhsData, Out *outData,
+            const Contraction &c) {
+          return runNarrow(type, lhsData, rhsData, outData, c);
+        });
   };
   switch (type) {
   case DType::F32:
@@ -596,11 +607,6 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
   case DType::C128:
     return runComplexOf(double());
   default:
-    return runOf<uint16_t>(lhs, rhs, out, extents, strides, origin,
-                           [&](const uint16_t *lhsData, const uint16_t *rhsData,
-                               uint16_t *outData, const Contraction &c) {
-                             return runNarrow(type, lhsData, rhsData, outData,
-                                              c);
-                           });
+    return widens ? runNarrowInto(float()) : runNarrowInto(uint16_t());
   }
 }

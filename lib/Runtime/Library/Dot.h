@@ -15,10 +15,11 @@ namespace meshloom::library {
 /// it decide.
 class Dot {
 public:
-  /// `type`: of all three operands (isDotType). `deterministic`: an
-  /// element's bits depend on its terms alone (FixedProduct.h).
+  /// `type`: of lhs and rhs (isDotType), and of out unless the product `widens`
+  /// bf16 or f16 to f32. `deterministic`: an element's bits depend on its terms
+  /// alone (FixedProduct.h).
   explicit Dot(const DotStep &step, DType type = DType::F32,
-               bool deterministic = false);
+               bool deterministic = false, bool widens = false);
 
   /// out = sum over the reduction loops of lhs * rhs; zero where they are
   /// empty. `extents`: iterations of each loop. `strides[o]`: elements from one
@@ -30,12 +31,12 @@ public:
              const int64_t *origin = nullptr) const;
 
 private:
-  template <typename T, typename Tile>
+  template <typename T, typename Out, typename Tile>
   Status runOf(const void *lhs, const void *rhs, void *out,
                const int64_t *extents, std::array<const int64_t *, 3> strides,
                const int64_t *origin, const Tile &tile) const;
-  template <typename T, typename Tile>
-  Status runAs(const T *lhs, const T *rhs, T *out, const int64_t *extents,
+  template <typename T, typename Out, typename Tile>
+  Status runAs(const T *lhs, const T *rhs, Out *out, const int64_t *extents,
                std::array<const int64_t *, 3> strides, const int64_t *origin,
                const Tile &tile) const;
   std::optional<HalfPlane> readOf(const int64_t *extents,
@@ -45,7 +46,7 @@ private:
                 std::array<const int64_t *, 3> strides) const;
 
   const DType type;
-  const bool deterministic;
+  const bool deterministic, widens;
   const std::optional<DimAccess> readWhere;
   /// Loop indices: in all operands; lhs and out; rhs and out; lhs and rhs.
   std::vector<unsigned> batch, rows, columns, reduced;

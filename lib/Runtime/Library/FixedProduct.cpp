@@ -23,17 +23,25 @@ constexpr int64_t STRIP_ROWS = 252, STRIP_COLUMNS = 256;
 
 template <typename T> struct Whole {
   using Type = T;
+  using Result = T;
   using Sum = T;
   static T widen(T value) { return value; }
   static T narrow(T value) { return value; }
 };
 struct Brain : BF16 {
   using Type = uint16_t;
+  using Result = uint16_t;
   using Sum = float;
 };
 struct Half : F16 {
   using Type = uint16_t;
+  using Result = uint16_t;
   using Sum = float;
+};
+/// `Element` in products whose result is of the sums' type.
+template <typename Element> struct Widening : Element {
+  using Result = typename Element::Sum;
+  static Result narrow(Result value) { return value; }
 };
 
 /// to[i, j] = from[rows[i] + columns[j]].
@@ -72,7 +80,8 @@ void product(const void *lhs, const void *rhs, void *result,
   using Sum = typename Element::Sum;
   const auto *lhsData = static_cast<const T *>(lhs);
   const auto *rhsData = static_cast<const T *>(rhs);
-  auto *out = static_cast<T *>(result);
+  using Result = typename Element::Result;
+  auto *out = static_cast<Result *>(result);
   const auto rowCount = int64_t(rows.first.size()),
              columnCount = int64_t(columns.first.size()),
              termCount = int64_t(terms.first.size()),
@@ -111,7 +120,7 @@ void product(const void *lhs, const void *rhs, void *result,
         blocks.addTo(sums);
       }
       for (int64_t i = 0; i < height; ++i) {
-        T *to = out + rows.second[size_t(r + i)];
+        Result *to = out + rows.second[size_t(r + i)];
         for (int64_t j = 0; j < width; ++j)
           to[columns.second[size_t(c + j)]] =
               Element::narrow(sums[i * width + j]);
@@ -123,18 +132,22 @@ void product(const void *lhs, const void *rhs, void *result,
 
 void library::fixedProduct(DType type, const void *lhs, const void *rhs,
                            void *out, const Offsets &rows,
-                           const Offsets &columns, const Offsets &terms) {
+                           const Offsets &columns, const Offsets &terms,
+                           bool widens) {
   // Few columns are few rows of the transposed product: an element's terms are
   // the same either way.
   constexpr size_t few = 16;
   if (columns.first.size() < few && rows.first.size() > columns.first.size())
     return fixedProduct(type, rhs, lhs, out, columns, rows,
-                        {terms.second, terms.first});
+                        {terms.second, terms.first}, widens);
   switch (type) {
   case DType::BF16:
-    return product<Brain>(lhs, rhs, out, rows, columns, terms);
+    return widens
+               ? product<Widening<Brain>>(lhs, rhs, out, rows, columns, terms)
+               : product<Brain>(lhs, rhs, out, rows, columns, terms);
   case DType::F16:
-    return product<Half>(lhs, rhs, out, rows, columns, terms);
+    return widens ? product<Widening<Half>>(lhs, rhs, out, rows, columns, terms)
+                  : product<Half>(lhs, rhs, out, rows, columns, terms);
   case DType::F64:
     return product<Whole<double>>(lhs, rhs, out, rows, columns, terms);
   case DType::I32:

@@ -18,13 +18,14 @@ struct Offsets {
 };
 
 /// out[r, c] = the sum over k of lhs[r, k] * rhs[k, c], all of `type`: f32,
-/// f64, or bf16 or f16, which are summed in f32. `rows`: in lhs and out;
+/// f64, or bf16 or f16, which are summed in f32; `widens`: whether their result
+/// is f32, too. `rows`: in lhs and out;
 /// `columns`: in rhs and out; `terms`: in lhs and rhs.
 ///
 /// Sums: 1024 terms in the order given, by PanelProduct.h; the sums of such
 /// blocks in pairs.
 void fixedProduct(DType type, const void *lhs, const void *rhs, void *out,
                   const Offsets &rows, const Offsets &columns,
-                  const Offsets &terms);
+                  const Offsets &terms, bool widens = false);
 
 } // namespace meshloom::library

@@ -27,9 +27,10 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
                                 const CodeSymbols *code) {
   HostCall hostCall;
   if (auto *product = std::get_if<DotStep>(&step)) {
+    const DType type = program.buffers[product->lhs.buffer].type;
     hostCall.dot = std::make_shared<const Dot>(
-        *product, program.buffers[product->out.buffer].type,
-        program.deterministic);
+        *product, type, program.deterministic,
+        /*widens=*/program.buffers[product->out.buffer].type != type);
     hostCall.loops = product->loops.size();
     return hostCall;
   }

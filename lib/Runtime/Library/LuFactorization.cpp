@@ -54,9 +54,10 @@ template <typename T> struct LuOf {
         &arguments.inputs[0], &arguments.outputs[0], &arguments.outputs[1],
         &arguments.outputs[2]};
     const size_t dims[] = {2, 2, 1, 1};
+    std::vector<int32_t> pivots, permutation;
     forEachMatrix(matrices, dims, [&](const std::vector<int64_t> &offsets) {
       Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
-      std::vector<int32_t> pivots(size_t(std::min(a.rows, a.columns)));
+      pivots.resize(size_t(std::min(a.rows, a.columns)));
       const bool isFew = std::max(a.rows, a.columns) <= fewRows;
       if (isFew || !a.isFinite())
         eliminate(a, pivots);
@@ -65,7 +66,7 @@ template <typename T> struct LuOf {
       else
         lapack<"getrf", T>(a.rows, a.columns, a.data(), a.stride(),
                            pivots.data());
-      std::vector<int32_t> permutation(size_t(a.rows));
+      permutation.resize(size_t(a.rows));
       std::iota(permutation.begin(), permutation.end(), 0);
       for (size_t i = 0; i < pivots.size(); ++i)
         std::swap(permutation[i], permutation[size_t(--pivots[i])]);

@@ -119,8 +119,9 @@ void copyMatrix(const T *from, int64_t fromRow, int64_t fromColumn, T *to,
       std::copy_n(from + c * fromColumn, rows, to + c * toColumn);
     return;
   }
+  constexpr int64_t few = 16;
   if constexpr (std::is_floating_point_v<T>)
-    if (fromColumn == 1 && toRow == 1)
+    if (fromColumn == 1 && toRow == 1 && rows * columns > few)
       return transposeMatrix(from, fromRow, to, toColumn, rows, columns);
   constexpr int64_t side = 16;
   for (int64_t r = 0; r < rows; r += side)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bf16 products by oneDNN where the CPU multiplies bf16 itself (AVX-512 BF16,
-// AMX); everything else is widened to f32, multiplied and rounded. oneDNN keeps
-// f32 sums; contractions that it would add up in too long runs, or that several
-// loops are of, are summed here, in f32 tiles.
+// bf16 products by PanelProduct.h where the CPU multiplies bf16 itself, by
+// oneDNN where it has tiles for that (AMX); everything else is widened to f32,
+// multiplied and rounded. All keep f32 sums; contractions that they
+// would add up in too long runs, or that several loops are of, are summed here,
+// in f32 tiles.
 #include "NarrowDot.h"
 
 #include "Clones.h"
 #include "OneDnn.h"
 #include "PairwiseSums.h"
+#include "PanelProduct.h"
 #include "ProductBatches.h"
 #include "ThreadScratch.h"
 
@@ -28,12 +30,13 @@ using dnnl::memory;
 
 namespace {
 
-bool multipliesBF16() {
-  static const bool does = [] {
-    const auto wanted = unsigned(dnnl::cpu_isa::avx512_core_bf16);
+/// Returns whether the CPU multiplies tiles of bf16, for which oneDNN has code.
+bool hasBF16Tiles() {
+  static const bool has = [] {
+    const auto wanted = unsigned(dnnl::cpu_isa::avx512_core_amx);
     return (unsigned(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
   }();
-  return does;
+  return has;
 }
 
 // Rows of elements, which are `step` apart in narrow memory. Compilers do not
@@ -91,8 +94,8 @@ void widenRow(F16, const uint16_t *from, int64_t step, float *to,
     std::copy_n(wide, lanes, to + i);
   }
 }
-void narrowRow(F16, const float *from, uint16_t *to, int64_t step,
-               int64_t count) {
+void storeRow(F16, const float *from, uint16_t *to, int64_t step,
+              int64_t count) {
   int64_t i = step == 1 && convertsF16() ? narrowVectors(from, to, count) : 0;
   if (!convertsF16())
     for (; i < count; ++i)
@@ -117,14 +120,22 @@ MESHLOOM_CLONES void widenRow(BF16, const uint16_t *from, int64_t step,
     for (int64_t i = 0; i < count; ++i)
       to[i] = BF16::widen(from[i * step]);
 }
-MESHLOOM_CLONES void narrowRow(BF16, const float *from, uint16_t *to,
-                               int64_t step, int64_t count) {
+MESHLOOM_CLONES void storeRow(BF16, const float *from, uint16_t *to,
+                              int64_t step, int64_t count) {
   if (step == 1)
     for (int64_t i = 0; i < count; ++i)
       to[i] = BF16::narrow(from[i]);
   else
     for (int64_t i = 0; i < count; ++i)
       to[i * step] = BF16::narrow(from[i]);
+}
+
+/// A row of a result that is f32.
+template <typename Float>
+void storeRow(Float, const float *from, float *to, int64_t step,
+              int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i * step] = from[i];
 }
 
 /// Rows of narrow memory, whose elements are `step` apart, and dense f32 rows.
@@ -136,13 +147,13 @@ void widenRows(const uint16_t *from, int64_t rows, int64_t rowStep,
   for (int64_t r = 0; r < rows; ++r)
     widenRow(Float(), from + r * rowStep, step, to + r * count, count);
 }
-template <typename Float>
-void narrowRows(const float *from, int64_t rows, int64_t count, uint16_t *to,
-                int64_t rowStep, int64_t step) {
+template <typename Float, typename Out>
+void storeRows(const float *from, int64_t rows, int64_t count, Out *to,
+               int64_t rowStep, int64_t step) {
   if (step == 1 && rowStep == count)
-    return narrowRow(Float(), from, to, 1, rows * count);
+    return storeRow(Float(), from, to, 1, rows * count);
   for (int64_t r = 0; r < rows; ++r)
-    narrowRow(Float(), from + r * count, to + r * rowStep, step, count);
+    storeRow(Float(), from + r * count, to + r * rowStep, step, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,6 +228,12 @@ const Product &productOf(const ProductShape &shape) {
   return entry->second;
 }
 
+/// Returns into how many blocks terms are cut that one call would add up in too
+/// long runs.
+int64_t blocksOf(int64_t terms) {
+  return (terms + DOT_BLOCK - 1) / DOT_BLOCK;
+}
+
 /// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
 /// row-major matrix or of a transposed one. The strides of dims of one element
 /// are changed to fit.
@@ -245,35 +262,22 @@ void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
                              {DNNL_ARG_SCRATCHPAD, scratchpad}});
 }
 
-/// Some rows of a result whose contraction is too long for one call. False
-/// where oneDNN has nothing good for a block.
-bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
-                      const Contraction &c, ProductShape shape) {
-  const int64_t elements = shape.m * shape.n;
-  auto *tile =
-      static_cast<float *>(threadScratch(4, size_t(elements) * sizeof(float)));
-  const MatrixStrides result = shape.result;
-  shape.result = {shape.n, 1};
-  shape.wide = true;
+/// Sums a product up in `tile`, [rows, columns], by blocks of terms:
+/// multiply(lhs, rhs, terms, adds) computes one, or adds it to what is there.
+template <typename Multiply>
+void sumBlocks(const uint16_t *lhs, const uint16_t *rhs, float *tile,
+               int64_t elements, const Contraction &c,
+               const Multiply &multiply) {
   auto &sums = threadLocal<PairwiseSums<float>>();
   sums.start(elements);
-  const int64_t pieces = (shape.k + DOT_BLOCK - 1) / DOT_BLOCK;
-  for (int64_t p = 0; p < pieces; ++p)
-    for (bool adds : {false, true}) {
-      shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
-      shape.adds = adds;
-      if (!productOf(shape).good)
-        return false;
-    }
+  const int64_t pieces = blocksOf(c.sum.count);
   int64_t terms = 0;
   (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
       const int64_t begin = c.sum.count * p / pieces,
                     count = c.sum.count * (p + 1) / pieces - begin;
-      shape.k = count;
-      shape.adds = terms > 0;
-      multiply(productOf(shape), lhs + offsets[0] + begin * c.sum.strides[0],
-               rhs + offsets[1] + begin * c.sum.strides[1], tile);
+      multiply(lhs + offsets[0] + begin * c.sum.strides[0],
+               rhs + offsets[1] + begin * c.sum.strides[1], count, terms > 0);
       terms += count;
       if (terms >= DOT_BLOCK) {
         sums.push(tile);
@@ -285,20 +289,53 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
   if (terms == 0)
     std::fill_n(tile, elements, 0.F);
   sums.addTo(tile);
-  narrowRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
-                   result.columnStride);
+}
+
+float *tileOf(int64_t elements) {
+  return static_cast<float *>(
+      threadScratch(4, size_t(elements) * sizeof(float)));
+}
+
+/// Some rows of a result whose contraction is too long for one call. False
+/// where oneDNN has nothing good for a block.
+template <typename Out>
+bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                      const Contraction &c, ProductShape shape) {
+  const int64_t elements = shape.m * shape.n, pieces = blocksOf(shape.k);
+  float *tile = tileOf(elements);
+  const MatrixStrides result = shape.result;
+  shape.result = {shape.n, 1};
+  shape.wide = true;
+  for (int64_t p = 0; p < pieces; ++p)
+    for (bool adds : {false, true}) {
+      shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
+      shape.adds = adds;
+      if (!productOf(shape).good)
+        return false;
+    }
+  sumBlocks(lhs, rhs, tile, elements, c,
+            [&](const uint16_t *lhsBlock, const uint16_t *rhsBlock,
+                int64_t count, bool adds) {
+              shape.k = count;
+              shape.adds = adds;
+              multiply(productOf(shape), lhsBlock, rhsBlock, tile);
+            });
+  storeRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
+                  result.columnStride);
   return true;
 }
 
 /// False where oneDNN has nothing good for it.
-bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Out>
+bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
   ProductShape shape{c.row.count,
                      c.column.count,
                      c.sum.count,
                      {c.row.strides[0], c.sum.strides[0]},
                      {c.sum.strides[1], c.column.strides[1]},
-                     {c.row.strides[2], c.column.strides[2]}};
+                     {c.row.strides[2], c.column.strides[2]},
+                     std::is_same_v<Out, float>};
   if (!isPlain(shape.lhs, shape.m, shape.k) ||
       !isPlain(shape.rhs, shape.k, shape.n))
     return false;
@@ -321,6 +358,53 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
       return false;
   }
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// By panels
+//===----------------------------------------------------------------------===//
+
+template <typename Out>
+void runByPanels(const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                 Contraction c) {
+  std::vector<Extent> outer(c.outer.begin(), c.outer.end());
+  // A column-major result is the row-major result of the transposed product.
+  if (c.row.strides[2] == 1 && c.row.count > 1 &&
+      (c.column.strides[2] != 1 || c.column.count == 1)) {
+    std::swap(lhs, rhs);
+    std::swap(c.row, c.column);
+    for (Extent *extent : {&c.row, &c.column, &c.sum})
+      std::swap(extent->strides[0], extent->strides[1]);
+    for (Extent &extent : outer)
+      std::swap(extent.strides[0], extent.strides[1]);
+  }
+  c.outer = outer;
+  const MatrixStrides lhsStrides{c.row.strides[0], c.sum.strides[0]},
+      rhsStrides{c.sum.strides[1], c.column.strides[1]};
+  const int64_t n = c.column.count;
+  if constexpr (std::is_same_v<Out, float>)
+    if (c.terms == c.sum.count && c.terms <= DOT_BLOCK &&
+        (c.column.strides[2] == 1 || n == 1))
+      return bf16PanelProduct(c.row.count, n, c.terms, lhs, lhsStrides, rhs,
+                              rhsStrides, /*accumulate=*/false, out,
+                              c.row.strides[2]);
+  // A tile stays in the second-level cache; the right operand is copied for
+  // each.
+  constexpr int64_t mostElements = 1 << 18, fewestRows = 64;
+  const int64_t rows =
+      std::min(c.row.count, std::max(fewestRows, mostElements / n));
+  for (int64_t r = 0; r < c.row.count; r += rows) {
+    const int64_t height = std::min(rows, c.row.count - r);
+    float *tile = tileOf(height * n);
+    sumBlocks(lhs + r * c.row.strides[0], rhs, tile, height * n, c,
+              [&](const uint16_t *lhsBlock, const uint16_t *rhsBlock,
+                  int64_t terms, bool adds) {
+                bf16PanelProduct(height, n, terms, lhsBlock, lhsStrides,
+                                 rhsBlock, rhsStrides, adds, tile, n);
+              });
+    storeRows<BF16>(tile, height, n, out + r * c.row.strides[2],
+                    c.row.strides[2], c.column.strides[2]);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,28 +446,36 @@ Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
   return {to, along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
 }
 
-template <typename Float>
-Status runWidened(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+Status runWidened(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
+  constexpr bool isWide = std::is_same_v<Out, float>;
   const Widened right = widen<Float>(rhs, 1, c.column, c);
   const int64_t rows =
       std::clamp<int64_t>(LARGEST_TILE / c.column.count, 1, c.row.count);
-  auto *tile = static_cast<float *>(
-      threadScratch(4, size_t(rows * c.column.count) * sizeof(float)));
+  float *tile = isWide ? nullptr
+                       : static_cast<float *>(threadScratch(
+                             4, size_t(rows * c.column.count) * sizeof(float)));
+  const int64_t rowStep = isWide ? c.row.strides[2] : c.column.count,
+                columnStep = isWide ? c.column.strides[2] : 1;
   for (int64_t r = 0; r < c.row.count; r += rows) {
     Extent row = c.row;
     row.count = std::min(rows, c.row.count - r);
     const Widened lhsRows = widen<Float>(lhs + r * row.strides[0], 0, row, c);
     const Contraction dense{
-        {row.count, {lhsRows.matrix.rowStride, 0, c.column.count}},
-        {c.column.count, {0, right.matrix.rowStride, 1}},
+        {row.count, {lhsRows.matrix.rowStride, 0, rowStep}},
+        {c.column.count, {0, right.matrix.rowStride, columnStep}},
         {c.terms, {lhsRows.matrix.columnStride, right.matrix.columnStride, 0}},
         {},
         c.terms};
+    Out *to = out + r * row.strides[2];
+    if constexpr (isWide)
+      tile = to;
     if (Status ok = runTiles<float>(lhsRows.data, right.data, tile, dense); !ok)
       return ok;
-    narrowRows<Float>(tile, row.count, c.column.count, out + r * row.strides[2],
-                      row.strides[2], c.column.strides[2]);
+    if constexpr (!isWide)
+      storeRows<Float>(tile, row.count, c.column.count, to, row.strides[2],
+                       c.column.strides[2]);
   }
   return Success();
 }
@@ -399,10 +491,10 @@ MESHLOOM_CLONES void addRows(const float *rows, int64_t stride,
 }
 
 /// A vector by a matrix whose rows are contiguous, which is read once.
-template <typename Float>
+template <typename Float, typename Out>
 void runVectorByRows(const uint16_t *vector, int64_t vectorStep,
                      const uint16_t *matrix, int64_t rowStep, int64_t terms,
-                     int64_t columns, uint16_t *out, int64_t outStep) {
+                     int64_t columns, Out *out, int64_t outStep) {
   constexpr int64_t most = 1024; // of columns, whose sums stay in cache
   auto *factors = static_cast<float *>(threadScratch(
       4, size_t(terms + ROWS_AT_ONCE + (1 + ROWS_AT_ONCE) * most) *
@@ -423,14 +515,14 @@ void runVectorByRows(const uint16_t *vector, int64_t vectorStep,
       }
       addRows(rows, most, factors + k, sums, count);
     }
-    narrowRow(Float(), sums, out + c * outStep, outStep, count);
+    storeRow(Float(), sums, out + c * outStep, outStep, count);
   }
 }
 
 /// Returns whether the product is one of a vector by a matrix whose rows are
 /// contiguous, and was computed. oneDNN takes many times as long for it.
-template <typename Float>
-bool runVector(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+bool runVector(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                const Contraction &c) {
   if (!c.outer.empty() || c.terms > DOT_BLOCK)
     return false;
@@ -470,8 +562,8 @@ MatrixStrides widenBatch(const uint16_t *from, int64_t count, int64_t step,
 }
 
 /// The products of a batch, as many at once as stay in cache in f32.
-template <typename Float>
-Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
+template <typename Float, typename Out>
+Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                        const Extent &batch, const Contraction &c) {
   const int64_t m = c.row.count, n = c.column.count, k = c.terms;
   constexpr int64_t inCache = 4096;
@@ -507,22 +599,22 @@ Status runWidenedBatch(const uint16_t *lhs, const uint16_t *rhs, uint16_t *out,
             !ok)
           return ok;
     const int64_t step = batch.strides[2];
-    uint16_t *to = out + first * step;
+    Out *to = out + first * step;
     if (c.column.strides[2] == 1 && c.row.strides[2] == n && step == m * n)
-      narrowRow(Float(), result, to, 1, count * m * n);
+      storeRow(Float(), result, to, 1, count * m * n);
     else
       for (int64_t i = 0; i < count; ++i)
-        narrowRows<Float>(result + i * m * n, m, n, to + i * step,
-                          c.row.strides[2], c.column.strides[2]);
+        storeRows<Float>(result + i * m * n, m, n, to + i * step,
+                         c.row.strides[2], c.column.strides[2]);
   }
   return Success();
 }
 
 } // namespace
 
+template <typename Out>
 std::optional<Status> library::runNarrowBatches(DType type, const uint16_t *lhs,
-                                                const uint16_t *rhs,
-                                                uint16_t *out,
+                                                const uint16_t *rhs, Out *out,
                                                 std::span<const Extent> batch,
                                                 const Contraction &c) {
   constexpr int64_t small = int64_t(1) << 15;
@@ -541,25 +633,48 @@ std::optional<Status> library::runNarrowBatches(DType type, const uint16_t *lhs,
                  });
 }
 
+template <typename Out>
 Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
-                          uint16_t *out, const Contraction &c) {
+                          Out *out, const Contraction &c) {
   if (type == DType::BF16 ? runVector<BF16>(lhs, rhs, out, c)
                           : runVector<F16>(lhs, rhs, out, c))
     return Success();
-  try {
+  if (type == DType::BF16) {
     // Calling oneDNN takes longer than the product of small matrices.
     constexpr int64_t small = int64_t(1) << 17;
     const bool isSmall =
         c.terms <= small && c.row.count * c.column.count <= small / c.terms;
-    if (type == DType::BF16 && !isSmall && multipliesBF16() &&
-        runByLibrary(lhs, rhs, out, c))
+    try {
+      if (hasBF16Tiles() && !isSmall && runByLibrary(lhs, rhs, out, c))
+        return Success();
+    } catch (const dnnl::error &error) {
+      return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x "
+                               "[{}, {}] failed: {}",
+                               c.row.count, c.sum.count, c.sum.count,
+                               c.column.count, error.what()));
+    }
+    // A few long sums would fill a small part of a panel.
+    constexpr int64_t fewSums = 4;
+    if (hasBF16Panels() && c.row.count * c.column.count > fewSums) {
+      runByPanels(lhs, rhs, out, c);
       return Success();
-  } catch (const dnnl::error &error) {
-    return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x [{}, "
-                             "{}] failed: {}",
-                             c.row.count, c.sum.count, c.sum.count,
-                             c.column.count, error.what()));
+    }
   }
   return type == DType::BF16 ? runWidened<BF16>(lhs, rhs, out, c)
                              : runWidened<F16>(lhs, rhs, out, c);
 }
+
+namespace meshloom::library {
+template Status runNarrow(DType, const uint16_t *, const uint16_t *, uint16_t *,
+                          const Contraction &);
+template Status runNarrow(DType, const uint16_t *, const uint16_t *, float *,
+                          const Contraction &);
+template std::optional<Status> runNarrowBatches(DType, const uint16_t *,
+                                                const uint16_t *, uint16_t *,
+                                                std::span<const Extent>,
+                                                const Contraction &);
+template std::optional<Status> runNarrowBatches(DType, const uint16_t *,
+                                                const uint16_t *, float *,
+                                                std::span<const Extent>,
+                                                const Contraction &);
+} // namespace meshloom::library

@@ -10,16 +10,17 @@
 
 namespace meshloom::library {
 
-/// out = lhs * rhs, summed in f32 and rounded once. `type`: of all three, bf16
-/// or f16.
-Status runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
-                 uint16_t *out, const Contraction &c);
+/// out = lhs * rhs, summed in f32. `type`: of lhs and rhs, bf16 or f16. Out:
+/// uint16_t for a result of that type, rounded once; float for one of f32.
+template <typename Out>
+Status runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                 const Contraction &c);
 
 /// The products of the loops `batch`, each of which is `c`; nothing where they
 /// are better computed one by one. An element is that of `runNarrow` in f32.
-std::optional<Status> runNarrowBatches(DType type, const uint16_t *lhs,
-                                       const uint16_t *rhs, uint16_t *out,
-                                       std::span<const Extent> batch,
-                                       const Contraction &c);
+template <typename Out>
+std::optional<Status>
+runNarrowBatches(DType type, const uint16_t *lhs, const uint16_t *rhs, Out *out,
+                 std::span<const Extent> batch, const Contraction &c);
 
 } // namespace meshloom::library

@@ -15,8 +15,7 @@
 #include "PanelProduct.h"
 
 #include "Clones.h"
-#include "LaneTranspose.h"
-#include "ThreadScratch.h"
+#include "PanelTiles.h"
 
 #include <algorithm>
 #include <array>
@@ -30,8 +29,6 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// The terms, columns and rows that are copied at once.
-constexpr int64_t PANEL_TERMS = 256, PANEL_COLUMNS = 256, PANEL_ROWS = 1008;
 /// Rows for which panels that lie row by row are read where they are: to copy
 /// them would take longer than to read them as often.
 constexpr int64_t PANEL_FEW_ROWS = 168;
@@ -41,14 +38,7 @@ constexpr int64_t PANEL_FEW_COLUMNS = 64;
 /// Bytes of a term's rows up to which they share cache lines with the next
 /// terms' rows, so that slivers need not be packed.
 constexpr int64_t PANEL_NEAR_TERMS = 256;
-/// Terms by which reading a panel from the second-level cache is ahead.
-constexpr int64_t PANEL_AHEAD = 16;
 
-template <typename T>
-using TileFunction = void (*)(int64_t terms, const T *sliver,
-                              int64_t sliverStep, const T *panel, int64_t step,
-                              bool accumulate, T *out, int64_t outStride,
-                              int64_t columns);
 template <typename T>
 using PackFunction = void (*)(const T *from, int64_t lines, int64_t lineStride,
                               int64_t terms, int64_t termStride, int64_t width,
@@ -58,59 +48,11 @@ using PackFunction = void (*)(const T *from, int64_t lines, int64_t lineStride,
 template <typename T> struct PanelCode {
   int64_t lanes;
   int64_t mostRows;
-  /// By vectors of columns, one or two, and rows, each less one.
-  std::array<std::array<TileFunction<T>, 14>, 2> tiles;
+  TileFunctions<T, T> tiles;
   PackFunction<T> pack;
   /// The tiles of pairs of terms, where there are any.
-  std::array<std::array<TileFunction<T>, 14>, 2> pairTiles;
+  TileFunctions<T, T> pairTiles;
 };
-
-/// Stores Size sums, or those of `count` columns, of which there are at least
-/// Size and at most twice as many.
-template <int Size, typename T>
-MESHLOOM_LANES_INLINE void storePanelSums(const void *sums, int64_t count,
-                                          bool accumulate, T *out) {
-  const auto *from = static_cast<const T *>(sums);
-  LaneVector<T, Size> first, last, before;
-  std::memcpy(&first, from, sizeof first);
-  std::memcpy(&last, from + count - Size, sizeof last);
-  if (accumulate) {
-    std::memcpy(&before, out, sizeof before);
-    first += before;
-    std::memcpy(&before, out + count - Size, sizeof before);
-    last += before;
-  }
-  std::memcpy(out, &first, sizeof first);
-  if (count != Size)
-    std::memcpy(out + count - Size, &last, sizeof last);
-}
-
-/// Stores the sums of a tile, or adds them to what is there.
-template <int Lanes, int Rows, int Vectors, typename T>
-MESHLOOM_LANES_INLINE void storePanelTile(const LaneVector<T, Lanes> *sums,
-                                          bool accumulate, T *out,
-                                          int64_t outStride, int64_t columns) {
-  if (columns == Vectors * Lanes) {
-    MESHLOOM_LANES_UNROLL
-    for (int r = 0; r < Rows; ++r, out += outStride)
-      storePanelSums<Vectors * Lanes>(&sums[r * Vectors], columns, accumulate,
-                                      out);
-    return;
-  }
-  // A vector ends with the last column, and may meet the one before it.
-  T tile[Rows * Vectors * Lanes];
-  std::memcpy(tile, sums, sizeof tile);
-  for (int r = 0; r < Rows; ++r, out += outStride) {
-    const T *row = tile + r * Vectors * Lanes;
-    if (columns >= Lanes)
-      storePanelSums<Lanes>(row, columns, accumulate, out);
-    else if (columns >= Lanes / 2)
-      storePanelSums<Lanes / 2>(row, columns, accumulate, out);
-    else
-      for (int64_t c = 0; c < columns; ++c)
-        out[c] = accumulate ? out[c] + row[c] : row[c];
-  }
-}
 
 /// out [Rows, columns] is the product of a sliver and a panel, whose rows are
 /// `sliverStep` and `step` elements apart.
@@ -156,34 +98,6 @@ MESHLOOM_LANES_INLINE void copyPanelElements(const T *from, int64_t count,
   }
   std::memcpy(&piece, from + count - Size, sizeof piece);
   std::memcpy(to + count - Size, &piece, sizeof piece);
-}
-
-/// Lines whose terms are side by side become a panel [terms, width], by blocks
-/// of Block terms and lines; there are at least Block terms. `side`: lines;
-/// zeros stand for the others. Writes up to Block elements behind the end.
-template <int Block, typename T>
-MESHLOOM_LANES_INLINE void packAcross(const T *from, int64_t side,
-                                      int64_t lineStride, int64_t terms,
-                                      int64_t width, T *to) {
-  // The last lines first: what they write too much, those before them or the
-  // next terms write again. The last block may meet the one before it.
-  const int64_t last = (width - 1) / Block * Block;
-  for (int64_t next = 0; next < terms; next += Block) {
-    const int64_t k = std::min(next, terms - Block);
-    for (int64_t first = last; first >= 0; first -= Block) {
-      const int64_t count = std::clamp<int64_t>(side - first, 0, Block);
-      LaneVector<T, Block> rows[Block] = {};
-      MESHLOOM_LANES_UNROLL
-      for (int i = 0; i < Block; ++i)
-        if (i < count)
-          std::memcpy(&rows[i], from + (first + i) * lineStride + k,
-                      sizeof rows[i]);
-      transposeLanes<T, Block>(rows);
-      MESHLOOM_LANES_UNROLL
-      for (int i = 0; i < Block; ++i)
-        std::memcpy(to + (k + i) * width + first, &rows[i], sizeof rows[i]);
-    }
-  }
 }
 
 /// Lines [lines, terms] become panels [terms, width] one after the other. Their
@@ -324,6 +238,7 @@ MESHLOOM_PAIR_CODE(pairs512, panels512I32, 16, 14, MESHLOOM_VNNI,
                    MESHLOOM_ADD_PAIRS_512)
 MESHLOOM_PAIR_CODE(pairs256, panels256I32, 8, 6, MESHLOOM_AVX2,
                    MESHLOOM_ADD_PAIRS_256)
+
 #endif
 
 MESHLOOM_PANEL_CODE(panels128F32, float, 4, 4, )
@@ -439,10 +354,6 @@ MESHLOOM_CLONES void joinPairs(uint32_t *panels, int64_t lines, int64_t terms,
   }
 }
 
-int64_t piecesOf(int64_t count, int64_t most) {
-  return (count + most - 1) / most;
-}
-
 } // namespace
 
 size_t library::panelKinds() {
@@ -460,84 +371,26 @@ void library::panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
   if constexpr (std::is_same_v<T, uint32_t>)
     paired = code.pairTiles[0][0] && m >= 8 && n >= 8 && k > 1 &&
              areShort(lhs, m, k, lhsStrides) && areShort(rhs, k, n, rhsStrides);
-  const int64_t width = 2 * code.lanes;
-  const int64_t blocks = std::max<int64_t>(1, piecesOf(k, PANEL_TERMS));
-  const int64_t depth = piecesOf(k, blocks);
-  const bool inPlace =
+  const bool panelsInPlace =
       !paired && rhsStrides.columnStride == 1 && m <= PANEL_FEW_ROWS;
   // Small left operands that lie as slivers do are read where they are, too.
   const bool sliversInPlace =
       !paired && lhsStrides.rowStride == 1 && n <= PANEL_FEW_COLUMNS &&
       (k <= PANEL_TERMS ||
        lhsStrides.columnStride * int64_t(sizeof(T)) <= PANEL_NEAR_TERMS);
-  auto scratch = [&](unsigned slot, int64_t lines) {
-    return static_cast<T *>(
-        threadScratch(slot, size_t(lines * depth + code.lanes) * sizeof(T)));
-  };
-  T *slivers = scratch(10, std::min(m, PANEL_ROWS)),
-    *panels = scratch(11, piecesOf(std::min(n, PANEL_COLUMNS), width) * width);
-  // Whole pieces of the width that `pack` gets, then what is left.
   auto pack = [&](const T *from, int64_t lines, MatrixStrides strides,
-                  int64_t terms, int64_t most, int64_t last, T *to) {
-    const int64_t whole = lines / most * most;
-    code.pack(from, whole, strides.rowStride, terms, strides.columnStride, most,
-              to);
-    if (whole < lines)
-      code.pack(from + whole * strides.rowStride, lines - whole,
-                strides.rowStride, terms, strides.columnStride, last,
-                to + whole * terms);
+                  int64_t terms, int64_t width, T *to) {
+    code.pack(from, lines, strides.rowStride, terms, strides.columnStride,
+              width, to);
     if constexpr (std::is_same_v<T, uint32_t>)
-      if (paired) {
-        joinPairs(to, whole, terms, most);
-        if (whole < lines)
-          joinPairs(to + whole * terms, last, terms, last);
-      }
+      if (paired)
+        joinPairs(to, piecesOf(lines, width) * width, terms, width);
   };
-  for (int64_t r = 0; r < m; r += PANEL_ROWS) {
-    const int64_t height = std::min(PANEL_ROWS, m - r),
-                  most = piecesOf(height, piecesOf(height, code.mostRows));
-    for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t first = k * block / blocks,
-                    terms = k * (block + 1) / blocks - first;
-      const bool adds = accumulate || block > 0;
-      const T *lines =
-          lhs + r * lhsStrides.rowStride + first * lhsStrides.columnStride;
-      if (!sliversInPlace)
-        pack(lines, height, lhsStrides, terms, most, height % most, slivers);
-      for (int64_t c = 0; c < n; c += PANEL_COLUMNS) {
-        const int64_t columns = std::min(PANEL_COLUMNS, n - c);
-        const T *from =
-            rhs + first * rhsStrides.rowStride + c * rhsStrides.columnStride;
-        // Panels before it are read where they are: no vector of them is
-        // longer than its row, or the rows of the next block are behind it.
-        const bool fits = columns % code.lanes == 0 ||
-                          (k - first - terms) * rhsStrides.rowStride >= width;
-        const int64_t packed = !inPlace ? 0
-                               : fits   ? columns
-                                        : columns / width * width;
-        const int64_t last = (columns - packed) % width;
-        pack(from + packed * rhsStrides.columnStride, columns - packed,
-             {rhsStrides.columnStride, rhsStrides.rowStride}, terms, width,
-             last > code.lanes ? width : code.lanes, panels);
-        for (int64_t i = 0; i < height; i += most) {
-          const int64_t rows = std::min(most, height - i);
-          for (int64_t j = 0; j < columns; j += width) {
-            const int64_t count = std::min(width, columns - j);
-            const bool isPacked = j >= packed;
-            const int64_t panelWidth = count > code.lanes ? width : code.lanes;
-            const auto &tiles = paired ? code.pairTiles : code.tiles;
-            tiles[count > code.lanes][size_t(rows - 1)](
-                paired ? (terms + 1) / 2 : terms,
-                sliversInPlace ? lines + i : slivers + i * terms,
-                sliversInPlace ? lhsStrides.columnStride : rows,
-                isPacked ? panels + (j - packed) * terms : from + j,
-                isPacked ? panelWidth : rhsStrides.rowStride, adds,
-                out + (r + i) * outStride + c + j, outStride, count);
-          }
-        }
-      }
-    }
-  }
+  multiplyPanels(PanelOperands<T>{m, n, k, lhs, lhsStrides, rhs, rhsStrides},
+                 PanelPlan<T, T>{code.lanes, code.mostRows,
+                                 paired ? code.pairTiles : code.tiles, paired,
+                                 sliversInPlace, panelsInPlace},
+                 accumulate, out, outStride, pack);
 }
 
 template void library::panelProduct(int64_t, int64_t, int64_t, const float *,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of f32, f64 and i32 matrices of any strides, one thread's. Operands
-// are copied into panels that one inner loop reads from its caches; nothing is
-// generated at run time, and a signal finds the thread on its own stack at any
-// time.
+// Products of f32, f64, i32 and bf16 matrices of any strides, one thread's.
+// Operands are copied into panels that one inner loop reads from its caches;
+// nothing is generated at run time, and a signal finds the thread on its own
+// stack at any time.
 #pragma once
 
 #include "DotTiles.h"
@@ -21,5 +21,13 @@ void panelProduct(int64_t m, int64_t n, int64_t k, const T *lhs,
                   MatrixStrides lhsStrides, const T *rhs,
                   MatrixStrides rhsStrides, bool accumulate, T *out,
                   int64_t outStride, size_t kind = 0);
+
+/// Returns whether this processor multiplies bf16 in vectors of 512 bits.
+bool hasBF16Panels();
+/// The product of bf16 matrices, summed in f32, on such a processor.
+void bf16PanelProduct(int64_t m, int64_t n, int64_t k, const uint16_t *lhs,
+                      MatrixStrides lhsStrides, const uint16_t *rhs,
+                      MatrixStrides rhsStrides, bool accumulate, float *out,
+                      int64_t outStride);
 
 } // namespace meshloom::library

@@ -53,6 +53,7 @@ public:
 
 private:
   void runPart(const LibraryArguments &arguments) const;
+  void applyUpdates(const LibraryArguments &arguments) const;
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
                     const LibraryArguments &arguments) const;
@@ -79,9 +80,30 @@ private:
   bool isOrdered = false;
   int64_t combination = REPLACES;
   KernelFunction function = nullptr;
+  /// Complex numbers are summed as pairs of real ones, which are a last dim of
+  /// windows, also in `dims`.
+  bool addsParts = false;
+  Shape resultOfParts, updatesOfParts;
   IndexDims dims;
   std::vector<unsigned> reducedLoops;
 };
+
+Shape withParts(Shape shape) {
+  shape.push_back(2);
+  return shape;
+}
+
+/// Complex numbers as pairs of real ones, in a box of `global`.
+LibraryOperand partsOf(LibraryOperand numbers, const Shape &global) {
+  numbers.type = numbers.type == DType::C64 ? DType::F32 : DType::F64;
+  for (int64_t &stride : numbers.strides)
+    stride *= 2;
+  numbers.strides.push_back(1);
+  numbers.extent = withParts(std::move(numbers.extent));
+  numbers.offset.push_back(0);
+  numbers.global = &global;
+  return numbers;
+}
 
 RoutineOrError Scatter::make(const LibraryStep &step) {
   OptionReader options(step.step);
@@ -162,6 +184,17 @@ RoutineOrError Scatter::make(const LibraryStep &step) {
     scatter->dims.batching.emplace_back(
         unsigned(inputBatching[i]),
         size_t(place - scatter->dims.indexDims.begin()));
+  }
+  scatter->addsParts =
+      scatter->combination == int64_t(ReduceKind::Sum) &&
+      std::ranges::all_of(step.outputs, [](const BufferDecl *output) {
+        return isComplex(output->type);
+      });
+  if (scatter->addsParts) {
+    scatter->resultOfParts = withParts(result);
+    scatter->updatesOfParts = withParts(updates);
+    scatter->dims.arrayDims.push_back(int(updates.size()));
+    scatter->dims.windowSizes.push_back(2);
   }
   for (unsigned l = 0; l < step.step.loops.size(); ++l)
     if (step.step.loops[l].reduction)
@@ -387,6 +420,19 @@ void Scatter::runPart(const LibraryArguments &arguments) const {
   begin(arguments);
   if (arguments.inputs[count + 1].empty())
     return;
+  if (!addsParts)
+    return applyUpdates(arguments);
+  LibraryArguments parts = arguments;
+  for (size_t i = 0; i < count; ++i) {
+    LibraryOperand &result = parts.outputs[i],
+                   &updates = parts.inputs[count + 1 + i];
+    result = partsOf(std::move(result), resultOfParts);
+    updates = partsOf(std::move(updates), updatesOfParts);
+  }
+  applyUpdates(parts);
+}
+
+void Scatter::applyUpdates(const LibraryArguments &arguments) const {
   const IndexedWindows windows(
       dims, arguments.inputs[count], arguments.outputs[0],
       std::span(arguments.inputs).subspan(count + 1, count),
@@ -407,14 +453,17 @@ void Scatter::runPart(const LibraryArguments &arguments) const {
         combine(UpdateLoops<T>::template of<Replace>(), windows, arguments, i);
       });
     else
-      withReduction(
-          type, ReduceKind(combination), [&]<typename T, ReduceKind kind>() {
-            if constexpr (kind == ReduceKind::Sum && isRounded<SumOf<T>>)
-              add<T>(windows, arguments, i);
-            else
-              combine(UpdateLoops<T>::template of<CombineBy<kind>>(), windows,
-                      arguments, i);
-          });
+      withReduction(type, ReduceKind(combination),
+                    [&]<typename T, ReduceKind kind>() {
+                      // Complex numbers are here only beside results of another
+                      // type.
+                      if constexpr (kind == ReduceKind::Sum &&
+                                    isRounded<SumOf<T>> && !isComplexType<T>)
+                        add<T>(windows, arguments, i);
+                      else
+                        combine(UpdateLoops<T>::template of<CombineBy<kind>>(),
+                                windows, arguments, i);
+                    });
   }
 }
 

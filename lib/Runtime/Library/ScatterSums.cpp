@@ -281,11 +281,7 @@ addRowsInBlocks(T *to, WindowOffsets offsets, const T *from, int64_t step,
       T *row = to + offsets[i];
       const T *terms = from + int64_t(i) * step;
       countUpdate<T>(numbers[places[i]], [&] { sums.take(places[i], row); });
-      if constexpr (isComplexType<T>)
-        for (int64_t e = 0; e < length; ++e)
-          row[e] += terms[e];
-      else
-        combineRow<CombineLanes<ReduceKind::Sum>>(row, terms, length);
+      combineRow<CombineLanes<ReduceKind::Sum>>(row, terms, length);
     });
   });
 }
@@ -399,8 +395,7 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   using Sum = SumOf<T>;
   constexpr bool isNarrow = !std::is_same_v<T, Sum>;
   // The sums of 64-bit numbers are made of two.
-  constexpr bool isLarge =
-      std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>>;
+  constexpr bool isLarge = std::is_same_v<T, double>;
   // So many are added one by one; what is narrow is rounded once.
   constexpr int64_t few = isNarrow ? 1 : PairwiseSums<Sum>::BLOCK / 2;
   const int64_t updates = alike.windows.count();
@@ -444,7 +439,5 @@ MESHLOOM_SCATTER_SUMS(float)
 MESHLOOM_SCATTER_SUMS(double)
 MESHLOOM_SCATTER_SUMS(BF16Element)
 MESHLOOM_SCATTER_SUMS(F16Element)
-MESHLOOM_SCATTER_SUMS(std::complex<float>)
-MESHLOOM_SCATTER_SUMS(std::complex<double>)
 #undef MESHLOOM_SCATTER_SUMS
 // NOLINTEND(bugprone-macro-parentheses)

@@ -16,7 +16,7 @@ template <typename T>
 void addSums(const Shape &extent, T *to, const Shape &toStrides,
              const SumOfUpdates<T> *sums, const Shape &sumStrides);
 
-/// Adds updates of floats to the result. T: f32, f64, a half or complex.
+/// Adds updates of floats to the result. T: f32, f64 or a half.
 template <typename T> void addUpdates(const AlikeWindows &alike);
 
 } // namespace meshloom::library

@@ -53,32 +53,5 @@ template <> struct SumOfUpdates<double> {
     return total.value();
   }
 };
-template <> struct SumOfUpdates<std::complex<float>> {
-  std::complex<double> sum;
-  void add(std::complex<float> term) {
-    sum += std::complex<double>(term.real(), term.imag());
-  }
-  void merge(const SumOfUpdates &other) { sum += other.sum; }
-  bool isZero() const { return sum == 0.0; }
-  std::complex<float> value(std::complex<float> before) const {
-    return {float(double(before.real()) + sum.real()),
-            float(double(before.imag()) + sum.imag())};
-  }
-};
-template <> struct SumOfUpdates<std::complex<double>> {
-  SumOfUpdates<double> real, imag;
-  void add(std::complex<double> term) {
-    real.add(term.real());
-    imag.add(term.imag());
-  }
-  void merge(const SumOfUpdates &other) {
-    real.merge(other.real);
-    imag.merge(other.imag);
-  }
-  bool isZero() const { return real.isZero() && imag.isZero(); }
-  std::complex<double> value(std::complex<double> before) const {
-    return {real.value(before.real()), imag.value(before.imag())};
-  }
-};
 
 } // namespace meshloom::library

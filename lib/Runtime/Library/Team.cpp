@@ -34,9 +34,8 @@ void Team::forEach(int64_t parts, const std::function<void(int64_t)> &body) {
   });
 }
 
-void Team::forEachRange(int64_t extent, int64_t least, int64_t grain,
-                        const std::function<void(int64_t, int64_t)> &body) {
-  const int64_t parts = partsOf(extent, least);
+void Team::forEachRangeOf(int64_t parts, int64_t extent, int64_t grain,
+                          const std::function<void(int64_t, int64_t)> &body) {
   auto bound = [&](int64_t part) {
     return part == parts ? extent : extent / grain * part / parts * grain;
   };

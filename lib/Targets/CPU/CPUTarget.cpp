@@ -29,6 +29,7 @@ KernelPolicy policy() {
   KernelPolicy policy;
   // Kernels that cost so much take 2 us longer, and one takes 5 ms to compile.
   policy.smallStep = 20'000;
+  policy.widensProducts = true;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices of f64 at once.

@@ -22,6 +22,7 @@
 #include "NumberGathers.h"
 
 #include "meshloom/ControlFlow/ControlFlow.h"
+#include "meshloom/ControlFlow/Determinism.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -50,22 +51,32 @@ bool meshloom::isReduction(Operation *op) {
   return reductionOf(op).has_value();
 }
 
-bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
-  auto dot = dyn_cast<DotGeneralOp>(op);
-  if (!dot)
-    return false;
-  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()).getShape();
-  auto rhs = cast<RankedTensorType>(dot.getRhs().getType()).getShape();
+DotSize meshloom::sizeOf(DotGeneralOp dot) {
+  // What a device has of a value must not decide how terms are added.
+  auto shapeOf = [isWhole = isDeterministic(dot)](Value value) {
+    return isWhole ? globalShape(value.getType())
+                   : llvm::to_vector(
+                         cast<RankedTensorType>(value.getType()).getShape());
+  };
+  const SmallVector<int64_t> lhs = shapeOf(dot.getLhs()),
+                             rhs = shapeOf(dot.getRhs());
   auto extentOf = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
     int64_t extent = 1;
     for (int64_t dim : dims)
       extent *= shape[dim];
     return extent;
   };
-  const DotSize size{extentOf(lhs, dot.getLhsBatchingDimensions()),
-                     extentOf(lhs, dot.getLhsFreeDimensions()),
-                     extentOf(rhs, dot.getRhsFreeDimensions()),
-                     extentOf(lhs, dot.getLhsContractingDimensions())};
+  return {extentOf(lhs, dot.getLhsBatchingDimensions()),
+          extentOf(lhs, dot.getLhsFreeDimensions()),
+          extentOf(rhs, dot.getRhsFreeDimensions()),
+          extentOf(lhs, dot.getLhsContractingDimensions())};
+}
+
+bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
+  auto dot = dyn_cast<DotGeneralOp>(op);
+  if (!dot)
+    return false;
+  const DotSize size = sizeOf(dot);
   if (dot->getParentOfType<WhileOp>()) {
     // A kernel of fewer multiplications is over before a function for them is
     // called, where its terms are as many as lanes.
@@ -77,7 +88,7 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
     if (size.multiplications() <= small)
       return true;
   }
-  return !policy.isLibraryDot(elementTypeOf(dot.getType()), size);
+  return !policy.isLibraryDot(elementTypeOf(dot.getLhs().getType()), size);
 }
 
 static ShardAttr domainOf(Value value) {

@@ -99,6 +99,8 @@ struct KernelReduction {
 /// Returns how a kernel reduces by `op`, or nothing if `op` reduces nothing.
 std::optional<KernelReduction> reductionOf(Operation *op);
 bool isReduction(Operation *op);
+/// The size of what a device multiplies; in deterministic functions, of all.
+DotSize sizeOf(dtensor::DotGeneralOp dot);
 /// dot_general that is a kernel of its own: of types that no library takes, or
 /// so small that a loop has it done before the library starts.
 bool isGeneratedDot(Operation *op, const KernelPolicy &policy);

@@ -453,7 +453,7 @@ bool meshloom::isLoopProduct(DotGeneralOp product) {
   // In a deterministic function the library decides in which order terms are
   // added.
   return isMultiplied(elementTypeOf(product.getType())) &&
-         !isDeterministic(product) &&
+         !product.isWidening() && !isDeterministic(product) &&
          llvm::all_of(product->getOperandTypes(), isWholeArray) &&
          isWholeArray(product.getType());
 }

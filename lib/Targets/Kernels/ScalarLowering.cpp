@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 #include <limits>
 
@@ -174,14 +175,55 @@ Value lowerRemainder(Scalars &s) {
   return s.select(isZero, s.x[0], remainder);
 }
 
+/// The square root, with what a power of 0.5 is of -0.0 and of -inf.
+Value powerOfHalf(Scalars &s) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Value root = s.make<math::AbsFOp>(s.make<math::SqrtOp>(s.x[0]));
+  return s.select(s.compare(F::OEQ, s.x[0], s.number(-infinity)),
+                  s.number(infinity), root);
+}
+
+/// The power of a constant exponent by products, quotients and roots, where
+/// these are as exact; else null.
+Value powerOfConstant(Scalars &s, double exponent) {
+  auto inverse = [&](Value value) {
+    return s.make<arith::DivFOp>(s.number(1), value);
+  };
+  auto times = [&](Value a, Value c) { return s.make<arith::MulFOp>(a, c); };
+  if (exponent == 2)
+    return times(s.x[0], s.x[0]);
+  if (exponent == 3)
+    return times(times(s.x[0], s.x[0]), s.x[0]);
+  if (exponent == -1)
+    return inverse(s.x[0]);
+  if (exponent == 0.5)
+    return powerOfHalf(s);
+  if (exponent == -0.5)
+    return inverse(powerOfHalf(s));
+  if (exponent == 1.5)
+    return times(s.make<math::AbsFOp>(s.x[0]), powerOfHalf(s));
+  return nullptr;
+}
+
+/// The number that a scalar is wherever it is used, also one of f16 or bf16
+/// that was widened.
+std::optional<double> constantOf(Value value) {
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>())
+    value = widened.getIn();
+  llvm::APFloat number(0.0);
+  if (!mlir::matchPattern(value, mlir::m_ConstantFloat(&number)))
+    return std::nullopt;
+  bool isInexact = false;
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &isInexact);
+  return number.convertToDouble();
+}
+
 Value lowerPower(Scalars &s) {
   if (s.isFloat()) {
-    double exponent = 0;
-    if (auto constant = s.x[1].getDefiningOp<arith::ConstantOp>())
-      if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
-        exponent = value.getValueAsDouble();
-    if (exponent == 2)
-      return s.make<arith::MulFOp>(s.x[0], s.x[0]);
+    if (auto exponent = constantOf(s.x[1]))
+      if (Value power = powerOfConstant(s, *exponent))
+        return power;
     return s.make<math::PowFOp>(s.x[0], s.x[1]);
   }
   // Square and multiply over the exponent's bits; they wrap around like any

@@ -39,12 +39,15 @@ void DotGeneralOp::build(OpBuilder &builder, OperationState &state, Value lhs,
                          Value rhs, ArrayRef<int64_t> lhsBatching,
                          ArrayRef<int64_t> rhsBatching,
                          ArrayRef<int64_t> lhsContracting,
-                         ArrayRef<int64_t> rhsContracting) {
+                         ArrayRef<int64_t> rhsContracting, Type resultElement) {
   auto shape =
       dotShape(globalShape(lhs.getType()), globalShape(rhs.getType()),
                lhsBatching, rhsBatching, lhsContracting, rhsContracting);
-  build(builder, state, undecided(lhs.getType(), shape), lhs, rhs, lhsBatching,
-        rhsBatching, lhsContracting, rhsContracting);
+  RankedTensorType type = undecided(lhs.getType(), shape);
+  if (resultElement)
+    type = type.clone(resultElement);
+  build(builder, state, type, lhs, rhs, lhsBatching, rhsBatching,
+        lhsContracting, rhsContracting);
 }
 
 SmallVector<int64_t> DotGeneralOp::getLhsFreeDimensions() {
@@ -55,6 +58,10 @@ SmallVector<int64_t> DotGeneralOp::getLhsFreeDimensions() {
 SmallVector<int64_t> DotGeneralOp::getRhsFreeDimensions() {
   return freeDims(getRhs().getType().getRank(), getRhsBatchingDimensions(),
                   getRhsContractingDimensions());
+}
+
+bool DotGeneralOp::isWidening() {
+  return elementTypeOf(getLhs().getType()) != getType().getElementType();
 }
 
 ShardingRule DotGeneralOp::getShardingRule() {
@@ -88,11 +95,14 @@ int64_t DotGeneralOp::getTerms() {
 }
 
 LogicalResult DotGeneralOp::verify() {
-  Type element = getType().getElementType();
-  if (elementTypeOf(getLhs().getType()) != element ||
-      elementTypeOf(getRhs().getType()) != element)
+  Type element = elementTypeOf(getLhs().getType());
+  if (elementTypeOf(getRhs().getType()) != element)
+    return violates(*this, 1) << "the operands differ in element type";
+  if (isWidening() && !((element.isF16() || element.isBF16()) &&
+                        getType().getElementType().isF32()))
     return violates(*this, 1)
-           << "the operands and the result differ in element type";
+           << "the result is neither of the operands' element type, nor f32 "
+              "where that is f16 or bf16";
   ArrayRef<int64_t> lhsBatching = getLhsBatchingDimensions(),
                     rhsBatching = getRhsBatchingDimensions(),
                     lhsContracting = getLhsContractingDimensions(),

@@ -19,9 +19,20 @@ func.func @movement(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<2x3xf32> {
 // -----
 
 // Operands are converted to a wider result's type before the product.
-// CHECK-LABEL: @dot
-// CHECK-COUNT-2: dtensor.convert {{.*}}bf16{{.*}} -> tensor<{{.*}}xf32>
-// CHECK: dtensor.dot_general {{.*}} batching [0] x [0] contracting [2] x [1] : (tensor<3x8x4xf32>
+// CHECK-LABEL: @dot_of_integers
+// CHECK-COUNT-2: dtensor.convert {{.*}}i8{{.*}} -> tensor<{{.*}}xi32>
+// CHECK: dtensor.dot_general {{.*}} contracting [1] x [0] : (tensor<8x4xi32>
+func.func @dot_of_integers(%x: tensor<8x4xi8>, %y: tensor<4x5xi8>) -> tensor<8x5xi32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<8x4xi8>, tensor<4x5xi8>) -> tensor<8x5xi32>
+  return %0 : tensor<8x5xi32>
+}
+
+// -----
+
+// Halves are not: devices then send half as much.
+// CHECK-LABEL: @dot(
+// CHECK-NOT: dtensor.convert
+// CHECK: dtensor.dot_general {{.*}} batching [0] x [0] contracting [2] x [1] : (tensor<3x8x4xbf16>, {{.*}}) -> tensor<3x8x5xf32>
 func.func @dot(%x: tensor<3x8x4xbf16>, %y: tensor<3x4x5xbf16>) -> tensor<3x8x5xf32> {
   %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<3x8x4xbf16>, tensor<3x4x5xbf16>) -> tensor<3x8x5xf32>
   return %0 : tensor<3x8x5xf32>

@@ -2,6 +2,7 @@
 // which dims, and of which type. In each turn the left operand has changed; the right
 // one is captured in one product, and has changed in the other one.
 // RUN: mesh-opt %s --target=cpu --function=rows | FileCheck %s --check-prefix=WHOLE
+// RUN: mesh-opt %s --target=cpu --function=bfloats_into_floats | FileCheck %s --check-prefix=WHOLE
 // RUN: mesh-run %s --function rows --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function terms --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function few_terms --verify | FileCheck %s --check-prefix=RUNS
@@ -18,6 +19,7 @@
 // RUN: mesh-run %s --function doubles --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function double_terms --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function bfloats --verify | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function bfloats_into_floats --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function bfloat_terms --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function halves --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function half_terms --verify | FileCheck %s --check-prefix=RUNS
@@ -409,6 +411,30 @@ func.func @bfloats(%a: tensor<33x37xbf16>, %b: tensor<37x29xbf16>) -> (tensor<33
     dtensor.yield %k, %u1, %v1, %s1, %t1 : tensor<i32>, tensor<33x37xbf16>, tensor<37x29xbf16>, tensor<33x29xbf16>, tensor<33x29xbf16>
   }
   return %r#3, %r#4 : tensor<33x29xbf16>, tensor<33x29xbf16>
+}
+
+// The operands are converted.
+func.func @bfloats_into_floats(%a: tensor<33x37xbf16>, %b: tensor<37x29xbf16>) -> (tensor<33x29xf32>, tensor<33x29xf32>) {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<3> : tensor<i32>
+  %none = dtensor.constant dense<0.0> : tensor<33x29xf32>
+  %r:5 = dtensor.while (%zero, %a, %b, %none, %none) : (tensor<i32>, tensor<33x37xbf16>, tensor<37x29xbf16>, tensor<33x29xf32>, tensor<33x29xf32>) -> (tensor<i32>, tensor<33x37xbf16>, tensor<37x29xbf16>, tensor<33x29xf32>, tensor<33x29xf32>) cond {
+  ^bb0(%i: tensor<i32>, %u: tensor<33x37xbf16>, %v: tensor<37x29xbf16>, %s: tensor<33x29xf32>, %t: tensor<33x29xf32>):
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %u: tensor<33x37xbf16>, %v: tensor<37x29xbf16>, %s: tensor<33x29xf32>, %t: tensor<33x29xf32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %x = dtensor.dot_general %u, %b contracting [1] x [0] : (tensor<33x37xbf16>, tensor<37x29xbf16>) -> tensor<33x29xf32>
+    %y = dtensor.dot_general %u, %v contracting [1] x [0] : (tensor<33x37xbf16>, tensor<37x29xbf16>) -> tensor<33x29xf32>
+    %s1 = dtensor.add %s, %x : tensor<33x29xf32>
+    %t1 = dtensor.subtract %y, %t : tensor<33x29xf32>
+    %u1 = dtensor.negate %u : tensor<33x37xbf16>
+    %v1 = dtensor.add %v, %v : tensor<37x29xbf16>
+    dtensor.yield %k, %u1, %v1, %s1, %t1 : tensor<i32>, tensor<33x37xbf16>, tensor<37x29xbf16>, tensor<33x29xf32>, tensor<33x29xf32>
+  }
+  return %r#3, %r#4 : tensor<33x29xf32>, tensor<33x29xf32>
 }
 
 func.func @bfloat_terms(%a: tensor<17x50xbf16>, %b: tensor<23x50xbf16>) -> (tensor<17x23xbf16>, tensor<17x23xbf16>) {

@@ -28,20 +28,28 @@ public:
   void forEach(int64_t parts, const std::function<void(int64_t)> &body);
   /// Runs body(begin, end) on parts of `extent` elements, which begin at
   /// multiples of `grain`: one a worker, of `least` elements at least.
+  template <typename Body>
   void forEachRange(int64_t extent, int64_t least, int64_t grain,
-                    const std::function<void(int64_t, int64_t)> &body);
+                    const Body &body) {
+    const int64_t parts = partsOf(extent, least);
+    if (parts == 1)
+      return body(int64_t(0), extent);
+    forEachRangeOf(parts, extent, grain, body);
+  }
 
   /// Returns into how many parts work is divided of which one worker should
   /// have `least` elements.
   int64_t partsOf(int64_t extent, int64_t least) const {
-    return std::clamp<int64_t>(extent / std::max<int64_t>(least, 1), 1,
-                               workers());
+    const int64_t most = extent / std::max<int64_t>(least, 1);
+    return most <= 1 ? 1 : std::min(most, workers());
   }
 
   /// The team of the call that runs on this thread.
   static Team &current();
 
 private:
+  void forEachRangeOf(int64_t parts, int64_t extent, int64_t grain,
+                      const std::function<void(int64_t, int64_t)> &body);
   virtual void run(int64_t parts, const std::function<void(int64_t)> &body);
 };
 

@@ -51,8 +51,11 @@ struct KernelPolicy {
   int64_t smallStep = 0;
   /// Says whether kernels over the same rows become one call (RowCalls.h).
   bool joinsRows = false;
-  /// Whether the target's library does products of this element type and size;
-  /// others become kernels.
+  /// Says whether the library multiplies bf16 and f16 into f32; else they are
+  /// converted first (WideProducts.h).
+  bool widensProducts = false;
+  /// Whether the target's library does products of operands of this element
+  /// type, and of this size; others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =
       [](Type elementType, const DotSize &) { return elementType.isF32(); };
 };

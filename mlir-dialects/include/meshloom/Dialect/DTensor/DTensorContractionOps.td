@@ -18,13 +18,15 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure, DTensor_Vectorisable
   let description = [{
     Result dims are the batching dims, then the other dims of `lhs`, then those
     of `rhs`: `result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]`.
-    f16 and bf16 are summed in f32 and rounded once.
+    f16 and bf16 are summed in f32 and rounded once, or not at all where the
+    result is f32.
 
     Sharding rule: `b m k, b k n -> b m n` in the example; a pending sum passes
     from one operand, and sharding `k` makes the result partial.
 
     Constraints:
-    * (C1) The operands and the result have the same element type.
+    * (C1) The operands have the same element type, which the result has, too, or
+      it is f32 where they are f16 or bf16.
     * (C2) `lhs_batching_dimensions` and `rhs_batching_dimensions`, and the two
       lists of contracting dims, are equally long.
     * (C3) The listed dims are dims of their operand, each at most once.
@@ -48,7 +50,8 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure, DTensor_Vectorisable
                                  "::llvm::ArrayRef<int64_t>":$lhsBatching,
                                  "::llvm::ArrayRef<int64_t>":$rhsBatching,
                                  "::llvm::ArrayRef<int64_t>":$lhsContracting,
-                                 "::llvm::ArrayRef<int64_t>":$rhsContracting)>];
+                                 "::llvm::ArrayRef<int64_t>":$rhsContracting,
+                                 CArg<"::mlir::Type", "{}">:$resultElement)>];
   let assemblyFormat = [{
     $lhs `,` $rhs ``
     custom<DotDims>($lhs_batching_dimensions, $rhs_batching_dimensions,
@@ -59,6 +62,8 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure, DTensor_Vectorisable
     /// Dims of an operand that are neither batching nor contracting, in order.
     ::llvm::SmallVector<int64_t> getLhsFreeDimensions();
     ::llvm::SmallVector<int64_t> getRhsFreeDimensions();
+    /// Returns whether the result has a wider type than the operands.
+    bool isWidening();
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
