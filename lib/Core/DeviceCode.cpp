@@ -42,7 +42,7 @@ public:
     line.remove_prefix(expected.size());
     return true;
   }
-  bool number(unsigned &value) {
+  template <typename Number> bool number(Number &value) {
     auto [end, problem] =
         std::from_chars(line.data(), line.data() + line.size(), value);
     if (problem != std::errc())
@@ -163,6 +163,74 @@ bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
   return reader.atEnd();
 }
 
+std::string tensorText(std::string_view name, const Attention::Tensor &tensor) {
+  std::string text = fmt::format(" {} {}:", name, tensor.buffer);
+  for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
+    text += dim == 0 ? "" : ",";
+    text += tensor.loops[dim] ? fmt::format("{}", *tensor.loops[dim]) : "-";
+  }
+  return text;
+}
+
+std::string attentionText(const Attention &attention) {
+  std::string text = fmt::format("// attention batches {} scale {}",
+                                 attention.batchLoops, attention.scale);
+  if (attention.isCausal)
+    text += " causal";
+  if (attention.hidesWhereTrue)
+    text += " where";
+  text += fmt::format(" hidden {}", attention.hidden);
+  text += tensorText("query", attention.query) +
+          tensorText("key", attention.key) +
+          tensorText("value", attention.value) +
+          tensorText("result", attention.result);
+  if (attention.bias)
+    text += tensorText("bias", *attention.bias);
+  if (attention.mask)
+    text += tensorText("mask", *attention.mask);
+  return text + "\n";
+}
+
+/// Reads a tensor whose name has been read.
+bool parseTensor(LineReader &reader, const Attention &attention,
+                 Attention::Tensor &tensor) {
+  if (!reader.word(" ") || !reader.number(tensor.buffer) || !reader.word(":"))
+    return false;
+  do {
+    auto &loop = tensor.loops.emplace_back();
+    if (!reader.word("-") &&
+        (!reader.number(loop.emplace()) || *loop >= attention.numLoops()))
+      return false;
+  } while (reader.word(","));
+  return true;
+}
+
+bool parseAttention(std::string_view line, Attention &attention) {
+  constexpr unsigned mostBatchLoops = 64;
+  LineReader reader(line);
+  if (!reader.word("// attention batches ") ||
+      !reader.number(attention.batchLoops) ||
+      attention.batchLoops > mostBatchLoops || !reader.word(" scale ") ||
+      !reader.number(attention.scale))
+    return false;
+  attention.isCausal = reader.word(" causal");
+  attention.hidesWhereTrue = reader.word(" where");
+  if (!reader.word(" hidden ") || !reader.number(attention.hidden))
+    return false;
+  auto tensor = [&](std::string_view name, Attention::Tensor &into) {
+    return reader.word(name) && parseTensor(reader, attention, into);
+  };
+  if (!tensor(" query", attention.query) || !tensor(" key", attention.key) ||
+      !tensor(" value", attention.value) ||
+      !tensor(" result", attention.result))
+    return false;
+  for (auto [name, into] : {std::pair(" bias", &attention.bias),
+                            std::pair(" mask", &attention.mask)})
+    if (reader.word(name) && !parseTensor(reader, attention, into->emplace()))
+      return false;
+  return reader.atEnd();
+}
+
 std::string hostText(const DeviceCode &code) {
   std::string text = fmt::format("// host {} ", code.hostFeatures);
   for (char byte : code.hostObject)
@@ -198,6 +266,8 @@ std::string DeviceCode::text() const {
   }
   for (const ProductEpilogue &epilogue : epilogues)
     result += epilogueText(epilogue);
+  for (const Attention &attention : attentions)
+    result += attentionText(attention);
   if (!hostObject.empty())
     result += hostText(*this);
   return result + ptx;
@@ -227,6 +297,13 @@ Result<DeviceCode> DeviceCode::parse(std::string_view text) {
     if (!parseEpilogue(line, code.epilogues.emplace_back()))
       return Error(fmt::format("device code has a line that describes no "
                                "epilogue: '{}'",
+                               line));
+  }
+  while (text.starts_with("// attention ")) {
+    const std::string_view line = nextLine();
+    if (!parseAttention(line, code.attentions.emplace_back()))
+      return Error(fmt::format("device code has a line that describes no "
+                               "attention: '{}'",
                                line));
   }
   if (text.starts_with("// host ") && !parseHost(nextLine(), code))

@@ -5,6 +5,7 @@
 #include "meshloom/Core/DeviceCode.h"
 #include "meshloom/Core/Program.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace meshloom;
@@ -24,6 +25,15 @@ DeviceCode exampleCode() {
   return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
           {{"scalar", Form::Gelu, {1, 0}, 2, "", {}, {}},
            {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}}},
+          {{.batchLoops = 1,
+            .query = {3, {0, 1, 3}},
+            .key = {4, {2, 0, 3}},
+            .value = {5, {0, 2, std::nullopt}},
+            .result = {9, {0, 1}},
+            .mask = AttentionTensor{7, {1, 2}},
+            .scale = 0.25,
+            .hidden = -1e9,
+            .hidesWhereTrue = true}},
           {'\x7f', 'E'},
           "avx2,fma",
           ".version 7.8\n.target sm_80\n"};
@@ -40,6 +50,8 @@ TEST(DeviceCodeTest, TextIsReadBack) {
       "// epilogue scalar gelu result 2 terms 1,0\n"
       "// epilogue sum gelu_gradient result 4 terms none of scalar factor "
       "0 saved 1:2 saved 2:3\n"
+      "// attention batches 1 scale 0.25 where hidden -1000000000 query "
+      "3:0,1,3 key 4:2,0,3 value 5:0,2,- result 9:0,1 mask 7:1,2\n"
       "// host avx2,fma 7f45\n"
       ".version 7.8\n.target sm_80\n");
   auto parsed = DeviceCode::parse(code.text());
@@ -71,6 +83,10 @@ TEST(DeviceCodeTest, OtherTextIsRefused) {
   EXPECT_EQ(DeviceCode::parse(changed).error().message(),
             "device code has a line that describes no epilogue: '// epilogue "
             "scalar relu result 2 terms 1,0'");
+  changed = text;
+  changed.replace(changed.find("4:2,0,3"), 7, "4:2,0,9"); // of loops 0 to 4
+  EXPECT_THAT(DeviceCode::parse(changed).error().message(),
+              testing::HasSubstr("describes no attention: '// attention "));
 }
 
 TEST(DeviceCodeTest, BlocksCoverTheParallelLoops) {

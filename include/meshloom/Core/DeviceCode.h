@@ -157,9 +157,44 @@ struct ProductEpilogue {
   bool operator==(const ProductEpilogue &) const = default;
 };
 
+/// A buffer of the program, and the loop of each of its dims; none where the
+/// dim has one element.
+struct AttentionTensor {
+  unsigned buffer = 0;
+  std::vector<std::optional<unsigned>> loops = {};
+  bool operator==(const AttentionTensor &) const = default;
+};
+
+/// Steps of a program that a library for the device may compute as one: two
+/// products and the softmax between them.
+///
+///   result[b, q, d] = sum over k of softmax(x)[b, q, k] * value[b, k, d]
+///   x[b, q, k] = scale * sum over e of query[b, q, e] * key[b, k, e]
+///                + bias[b, q, k]
+///
+/// A mask, or a causal one (q >= k), hides some of x: these are `hidden`. Loops
+/// are those of b, then q, k, e and d.
+struct Attention {
+  using Tensor = AttentionTensor;
+  unsigned batchLoops = 0;
+  unsigned queryLoop() const { return batchLoops; }
+  unsigned keyLoop() const { return batchLoops + 1; }
+  unsigned termLoop() const { return batchLoops + 2; }
+  unsigned columnLoop() const { return batchLoops + 3; }
+  unsigned numLoops() const { return batchLoops + 4; }
+
+  Tensor query, key, value, result;
+  std::optional<Tensor> bias = {}, mask = {};
+  double scale = 1, hidden = 0;
+  bool isCausal = false;
+  bool hidesWhereTrue = false; ///< the mask, and not where it is false
+  bool operator==(const Attention &) const = default;
+};
+
 struct DeviceCode {
   std::vector<KernelShape> kernels;
   std::vector<ProductEpilogue> epilogues; ///< some of the kernels
+  std::vector<Attention> attentions;
   /// The functions that the host calls, of a program that is saved: an ELF
   /// shared object, and the features that a CPU needs for it.
   std::vector<char> hostObject;
@@ -178,7 +213,12 @@ struct DeviceCode {
   ///     // epilogue k_1f gelu result 3 terms 0,1
   ///     // epilogue k_2e gelu_gradient result 3 terms 1,2 of k_1f factor 0
   ///
-  /// Then the host's features and object, in hexadecimal digits:
+  /// Then attentions, whose tensors are buffers and the loops of their dims:
+  ///
+  ///     // attention batches 1 scale 0.25 causal hidden -1e+09 query 3:0,1,3
+  ///           key 4:0,2,3 value 5:0,2,4 result 9:0,1,4
+  ///
+  /// (in one line), and the host's features and object, in hexadecimal digits:
   ///
   ///     // host avx2,fma 7f454c46
   std::string text() const;

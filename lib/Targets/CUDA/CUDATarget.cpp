@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meshloom/Targets/CUDA/CUDATarget.h"
 
+#include "AttentionForms.h"
 #include "EpilogueForms.h"
 #include "PtxCodegen.h"
 #include "ThreadEmitter.h"
@@ -148,6 +149,8 @@ public:
       return Result<Compiled>(compiled->error());
     if (!lowered->program.deterministic && !uses.common.products.empty())
       (*compiled)->epilogues = findEpilogues(function);
+    if (!lowered->program.deterministic)
+      (*compiled)->attentions = findAttentions(function, *lowered);
     std::shared_ptr<const CodeSymbols> symbols;
     if (!functions.empty()) {
       auto host = compileForHost(functions, options);

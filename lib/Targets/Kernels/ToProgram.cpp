@@ -103,6 +103,7 @@ public:
     if (failed(block(func.getBody().front())))
       return failure();
     results();
+    lowered.buffers = std::move(buffers);
     return std::move(lowered);
   }
 

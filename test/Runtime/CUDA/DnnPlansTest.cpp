@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA's own cuDNN, where it is installed, takes the descriptors of
 // convolutions and has engines for them. It needs no GPU for that: it gets the
-// properties of an H100 in the place of a handle.
+// properties of an H100 in the place of a handle. Its engines of attention take
+// our graphs, and then ask for NVIDIA's driver, which compiles their kernels.
 #include "../../../lib/Runtime/Backends/CUDA/Dnn.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace meshloom;
@@ -17,6 +19,10 @@ constexpr auto characters = DnnValue(24);
 constexpr auto propertiesAsJson = DnnAttribute(2702);
 constexpr auto propertiesOfHeuristics = DnnAttribute(204);
 constexpr auto propertiesOfPlan = DnnAttribute(407);
+constexpr auto engineGraph = DnnAttribute(1300),
+               engineNumber = DnnAttribute(1301),
+               propertiesOfEngine = DnnAttribute(1307);
+constexpr auto needsDriver = DnnResult(3008);
 constexpr std::string_view h100 =
     R"({"cudaDeviceId": 0, "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900,
 "driverVer": 13000, "isTccDriver": 0, "l2CacheSize": 52428800,
@@ -32,6 +38,26 @@ constexpr std::string_view h100 =
 const DnnLibrary *real = nullptr;
 DnnDescriptorHandle properties = nullptr;
 int numPlans = 0;
+bool asksEngines = false;
+/// The engines that took the last graph.
+std::vector<int64_t> takenBy;
+
+/// Returns whether an engine takes a graph, as far as the library can tell
+/// without NVIDIA's driver.
+bool takes(int64_t number, const void *graph) {
+  DnnDescriptor engine(*real, DnnObject::Engine),
+      configuration(*real, DnnObject::EngineConfiguration);
+  engine.set(propertiesOfEngine, DnnValue::Descriptor, properties);
+  engine.set(engineGraph, DnnValue::Descriptor,
+             *static_cast<const DnnDescriptorHandle *>(graph));
+  engine.set(engineNumber, DnnValue::Int64, number);
+  engine.finish();
+  configuration.set(DnnAttribute::ConfigurationEngine, engine);
+  configuration.finish();
+  return engine.result() == DnnResult::Success &&
+         (configuration.result() == DnnResult::Success ||
+          configuration.result() == needsDriver);
+}
 
 /// Sets an attribute; the properties take the place of a handle.
 DnnResult setAttribute(DnnDescriptorHandle descriptor, DnnAttribute attribute,
@@ -45,6 +71,12 @@ DnnResult setAttribute(DnnDescriptorHandle descriptor, DnnAttribute attribute,
   if (attribute == DnnAttribute::PlanHandle) {
     ++numPlans;
     return setProperties(propertiesOfPlan);
+  }
+  if (attribute == DnnAttribute::HeuristicsGraph && asksEngines) {
+    takenBy.clear();
+    for (int64_t number : {0, 1, 2})
+      if (takes(number, values))
+        takenBy.push_back(number);
   }
   if (attribute == DnnAttribute::HeuristicsGraph)
     if (const DnnResult result = setProperties(propertiesOfHeuristics);
@@ -184,6 +216,67 @@ TEST_F(DnnPlansTest, ConvolutionThatDoesNotFitIsRefused) {
   convolution.tensors[ImageConvolution::Response].extents[2] = 9;
   LibraryWorkOrError work = dnn->plan(convolution);
   ASSERT_TRUE(work) << work.error().message();
+  EXPECT_FALSE(*work);
+}
+
+/// Attention of `heads` in 2 examples; a bias and a mask are those of all
+/// heads.
+AttentionShape attentionOf(DType type, int64_t heads, int64_t queries,
+                           int64_t keys, int64_t terms, bool isCausal,
+                           bool hasBias, bool hasMask) {
+  constexpr int64_t examples = 2;
+  // Heads of an example lie side by side, as in JAX.
+  auto tensor = [&](size_t operand, int64_t rows, int64_t columns) {
+    return DnnMatrices{operand,
+                       {examples, heads, rows, columns},
+                       {rows * heads * columns, columns, heads * columns, 1},
+                       16};
+  };
+  AttentionShape shape{.type = type,
+                       .biasType = type,
+                       .query = tensor(0, queries, terms),
+                       .key = tensor(1, keys, terms),
+                       .value = tensor(2, keys, terms),
+                       .result = tensor(3, queries, terms),
+                       .scale = 0.125F,
+                       .hidden = -1e9F,
+                       .isCausal = isCausal};
+  std::swap(shape.key.extents[2], shape.key.extents[3]);
+  std::swap(shape.key.strides[2], shape.key.strides[3]);
+  const DnnMatrices scores{4,
+                           {examples, 1, queries, keys},
+                           {queries * keys, queries * keys, keys, 1},
+                           16};
+  if (hasBias)
+    shape.bias = scores;
+  if (hasMask)
+    shape.mask = scores;
+  return shape;
+}
+
+// Usual attention and odd ones; engines of attention have the numbers 1 and 2.
+TEST_F(DnnPlansTest, EnginesOfAttentionTakeOurGraphs) {
+  asksEngines = true;
+  struct Case {
+    DType type;
+    int64_t queries, keys, terms;
+    bool isCausal, hasBias, hasMask;
+  };
+  for (const Case &test : {Case{DType::BF16, 128, 128, 64, true, false, false},
+                           Case{DType::F16, 77, 130, 128, false, true, false},
+                           Case{DType::BF16, 1, 24, 8, false, false, true}}) {
+    ASSERT_TRUE(
+        dnn->plan(attentionOf(test.type, 3, test.queries, test.keys, test.terms,
+                              test.isCausal, test.hasBias, test.hasMask)));
+    EXPECT_THAT(takenBy, testing::ElementsAre(1, 2))
+        << test.queries << " queries, " << test.keys << " keys of "
+        << test.terms << " terms";
+  }
+  // There are none of f64.
+  LibraryWorkOrError work =
+      dnn->plan(attentionOf(DType::F64, 3, 128, 128, 64, false, false, false));
+  ASSERT_TRUE(work) << work.error().message();
+  EXPECT_TRUE(takenBy.empty());
   EXPECT_FALSE(*work);
 }
 } // namespace

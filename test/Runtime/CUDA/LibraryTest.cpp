@@ -243,6 +243,80 @@ TEST_F(LibraryTest, FourierTransformsAreThoseOfTheLibrary) {
   }
 }
 
+/// A step whose variables change by attention: of x over y, with a causal mask,
+/// and of y over x, with a bias.
+/// A value is also added to the second one.
+constexpr const char *attentionText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#heads = #dtensor.layout<#mesh, [batch, *, *]>
+func.func @main(%x: tensor<8x6x6xf32, #heads>, %y: tensor<8x6x6xf32, #heads>,
+                %v: tensor<8x6x6xf32, #heads> {{dtensor.alias = 0 : i64}},
+                %w: tensor<8x6x6xf32, #heads> {{dtensor.alias = 1 : i64}})
+    -> (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32, #heads>) {{
+  %y1 = dtensor.tanh %y : (tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %i = dtensor.iota dim 1 : tensor<8x6x6xi32>
+  %j = dtensor.iota dim 2 : tensor<8x6x6xi32>
+  %c = dtensor.compare GE, %i, %j : (tensor<8x6x6xi32>, tensor<8x6x6xi32>) -> tensor<8x6x6xi1>
+  %h = dtensor.constant dense<-1.0e9> : tensor<8x6x6xf32>
+  %s0 = dtensor.dot_general %x, %y batching [0] x [0] contracting [2] x [2] : (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %a0 = dtensor.select %c, %s0, %h : (tensor<8x6x6xi1>, tensor<8x6x6xf32>, tensor<8x6x6xf32>) -> tensor<8x6x6xf32>
+  %m0 = dtensor.reduce max %a0 dims [2] : (tensor<8x6x6xf32>) -> tensor<8x6xf32>
+  %ms0 = dtensor.broadcast_in_dim %m0 dims [0, 1] : (tensor<8x6xf32>) -> tensor<8x6x6xf32>
+  %d0 = dtensor.subtract %a0, %ms0 : tensor<8x6x6xf32>
+  %e0 = dtensor.exp %d0 : tensor<8x6x6xf32>
+  %t0 = dtensor.reduce sum %e0 dims [2] : (tensor<8x6x6xf32>) -> tensor<8x6xf32>
+  %ts0 = dtensor.broadcast_in_dim %t0 dims [0, 1] : (tensor<8x6xf32>) -> tensor<8x6x6xf32>
+  %p0 = dtensor.divide %e0, %ts0 : tensor<8x6x6xf32>
+  %o0 = dtensor.dot_general %p0, %v batching [0] x [0] contracting [2] x [1] : (tensor<8x6x6xf32>, tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %s1 = dtensor.dot_general %y, %x batching [0] x [0] contracting [2] x [2] : (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %a1 = dtensor.add %s1, %x : (tensor<8x6x6xf32>, tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %m1 = dtensor.reduce max %a1 dims [2] : (tensor<8x6x6xf32>) -> tensor<8x6xf32>
+  %ms1 = dtensor.broadcast_in_dim %m1 dims [0, 1] : (tensor<8x6xf32>) -> tensor<8x6x6xf32>
+  %d1 = dtensor.subtract %a1, %ms1 : tensor<8x6x6xf32>
+  %e1 = dtensor.exp %d1 : tensor<8x6x6xf32>
+  %t1 = dtensor.reduce sum %e1 dims [2] : (tensor<8x6x6xf32>) -> tensor<8x6xf32>
+  %ts1 = dtensor.broadcast_in_dim %t1 dims [0, 1] : (tensor<8x6xf32>) -> tensor<8x6x6xf32>
+  %p1 = dtensor.divide %e1, %ts1 : tensor<8x6x6xf32>
+  %o1 = dtensor.dot_general %p1, %w batching [0] x [0] contracting [2] x [1] : (tensor<8x6x6xf32>, tensor<8x6x6xf32, #heads>) -> tensor<8x6x6xf32>
+  %v1 = dtensor.add %v, %o0 : (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32>) -> tensor<8x6x6xf32, #heads>
+  %w0 = dtensor.add %w, %o1 : (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32>) -> tensor<8x6x6xf32, #heads>
+  %w1 = dtensor.add %w0, %ADDED : (tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32>) -> tensor<8x6x6xf32, #heads>
+  return %v1, %w1 : tensor<8x6x6xf32, #heads>, tensor<8x6x6xf32, #heads>
+}}
+)";
+
+// Products and softmax are one work of cuDNN's, but where somebody else reads
+// the weights, and in deterministic programs.
+TEST_F(LibraryTest, AttentionIsThatOfTheLibrary) {
+  struct Case {
+    const char *order, *added;
+    bool isDeterministic;
+    int works;
+  };
+  for (const Case &test :
+       {Case{"order=first", "y1", false, 2}, Case{"order=last", "y1", false, 2},
+        Case{"seed=6", "p1", false, 1}, Case{"seed=7", "y1", true, 0}}) {
+    std::string text = attentionText;
+    text.replace(text.find("ADDED"), 5, test.added);
+    auto cpus = clientOf("cpu", 4).value_or_throw();
+    auto expected = runStep(cpus, "cpu", 4, 2, false, text.c_str());
+    ASSERT_TRUE(expected) << expected.error().message();
+    begin(test.order);
+    auto client = clientOf(platformName(fmt::format(",graphs=0,cudnn={}",
+                                                    MESHLOOM_STANDIN_DNN_PATH)),
+                           4)
+                      .value_or_throw();
+    auto results =
+        runStep(client, "cuda", 4, 2, test.isDeterministic, text.c_str());
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInCalls("cudnnBackendExecute"), 2 * test.works);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
 /// Decompositions of {0} matrices, and systems that one has solved.
 constexpr const char *decompositionsText = R"(
 #mesh = #dtensor.mesh<batch = 2>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stand-in cuDNN: a library with the functions of NVIDIA's cuDNN that
 // Meshloom calls, which asks the stand-in driver for its work. It knows graphs
-// of one convolution.
+// of one convolution, and those of attention.
 //
 // It refuses descriptors that are not complete or do not fit each other. The
 // engines that it proposes first break promises, as their notes say, and write
@@ -9,8 +9,8 @@
 // needs too much memory. It writes poison to its workspace. A handle has memory
 // of its own, so that two works of one handle must not run at one time.
 #include "../../../lib/Runtime/Backends/CUDA/DnnFacts.h"
-#include "StandInConvolution.h"
 #include "StandInDriver.h"
+#include "StandInOperations.h"
 
 #include <algorithm>
 #include <array>
@@ -55,9 +55,10 @@ struct Descriptor {
   bool isFinished = false;
   std::map<DnnAttribute, Values> values;
   // A finished descriptor has:
-  ConvolutionTensor tensor;
+  StandInOperation::Tensor tensor;
   ConvolutionWindows windows;
-  std::shared_ptr<const ConvolutionOperation> operation; ///< that it is about
+  StandInOperation operation;
+  std::shared_ptr<const StandInOperations> work; ///< that it is about
   Engine engine{};
   int64_t workspaceBytes = 0;
 
@@ -97,6 +98,8 @@ size_t widthOf(DnnValue type) {
   case DnnValue::Pointer:
   case DnnValue::Descriptor:
     return 8;
+  case DnnValue::Boolean:
+    return 1;
   default:
     return 4;
   }
@@ -110,6 +113,8 @@ DType numbersOf(DnnType type) {
     return DType::F16;
   case DnnType::BF16:
     return DType::BF16;
+  case DnnType::Boolean:
+    return DType::I1;
   default:
     return DType::F32;
   }
@@ -135,9 +140,17 @@ bool finishTensor(Descriptor &descriptor) {
       extents->size() != strides->size() || !arePositive(*extents) ||
       !arePositive(*strides))
     return false;
-  descriptor.tensor = {numbersOf(*type), *extents, *strides, *id, *alignment};
+  auto flag = [&](Attribute attribute) {
+    return descriptor.value<char>(attribute, DnnValue::Boolean).value_or(0) !=
+           0;
+  };
+  descriptor.tensor = {{numbersOf(*type), *extents, *strides, *id, *alignment},
+                       *type,
+                       flag(Attribute::TensorIsVirtual),
+                       flag(Attribute::TensorIsByValue)};
   return *alignment > 0 &&
-         *alignment % numberWidth(descriptor.tensor.type) == 0;
+         (*type == DnnType::Boolean ||
+          *alignment % numberWidth(descriptor.tensor.type) == 0);
 }
 
 bool finishWindows(Descriptor &descriptor) {
@@ -233,43 +246,143 @@ FormNames namesOf(DnnObject kind) {
   }
 }
 
-bool finishOperation(Descriptor &descriptor) {
+/// The work of one convolution.
+class Convolution : public StandInOperations {
+public:
+  explicit Convolution(ConvolutionOperation operation)
+      : operation(std::move(operation)) {
+    for (size_t role = 0; role < 3; ++role)
+      if (role != operation.result)
+        order.push_back(role);
+    order.push_back(operation.result);
+  }
+  std::vector<ConvolutionTensor> tensors() const override {
+    std::vector<ConvolutionTensor> tensors;
+    for (size_t role : order)
+      tensors.push_back(operation.tensors[role]);
+    return tensors;
+  }
+  void run(std::span<char *const> arrays, bool isRounded) const override {
+    std::array<char *, 3> byRole{};
+    for (size_t i = 0; i < order.size(); ++i)
+      byRole[order[i]] = arrays[i];
+    convolve(operation, byRole, isRounded);
+  }
+
+private:
+  const ConvolutionOperation operation;
+  std::vector<size_t> order; ///< roles, of which the last is the result
+};
+
+bool finishConvolution(Descriptor &descriptor) {
   const FormNames names = namesOf(descriptor.kind);
-  auto operation = std::make_shared<ConvolutionOperation>();
-  operation->result = names.result;
+  ConvolutionOperation operation;
+  operation.result = names.result;
   const Descriptor *windows =
       descriptor.descriptor(names.windows, DnnObject::Convolution);
   if (!windows)
     return false;
-  operation->windows = windows->windows;
+  operation.windows = windows->windows;
   for (size_t role = 0; role < 3; ++role) {
     const Descriptor *tensor =
         descriptor.descriptor(names.tensors[role], DnnObject::Tensor);
     if (!tensor)
       return false;
-    operation->tensors[role] = tensor->tensor;
+    operation.tensors[role] = tensor->tensor;
   }
   auto scale = [&](DnnAttribute attribute) -> std::optional<double> {
-    if (operation->windows.compute == DType::F64)
+    if (operation.windows.compute == DType::F64)
       return descriptor.value<double>(attribute, DnnValue::Double);
     return descriptor.value<float>(attribute, DnnValue::Float);
   };
   // We have no use for other scales.
-  if (scale(names.alpha) != 1 || scale(names.beta) != 0 || !fits(*operation))
+  if (scale(names.alpha) != 1 || scale(names.beta) != 0 || !fits(operation))
     return false;
-  descriptor.operation = std::move(operation);
+  descriptor.work = std::make_shared<Convolution>(std::move(operation));
   return true;
+}
+
+/// Reads the tensors of an operation on two operands or elements.
+bool finishOperation(Descriptor &descriptor,
+                     std::initializer_list<DnnAttribute> operands,
+                     DnnAttribute result) {
+  StandInOperation &operation = descriptor.operation;
+  operation.kind = descriptor.kind;
+  for (DnnAttribute attribute : operands)
+    if (const Descriptor *tensor =
+            descriptor.descriptor(attribute, DnnObject::Tensor)) {
+      operation.operands.push_back(tensor->tensor);
+      operation.hasCondition = attribute == DnnAttribute::PointwiseCondition;
+    }
+  const Descriptor *tensor = descriptor.descriptor(result, DnnObject::Tensor);
+  if (!tensor || operation.operands.empty())
+    return false;
+  operation.result = tensor->tensor;
+  return fits(operation);
+}
+
+bool finishProduct(Descriptor &descriptor) {
+  return descriptor.descriptor(DnnAttribute::MatmulMatmul, DnnObject::Matmul) &&
+         descriptor.descriptor(DnnAttribute::MatmulB, DnnObject::Tensor) &&
+         finishOperation(descriptor,
+                         {DnnAttribute::MatmulA, DnnAttribute::MatmulB},
+                         DnnAttribute::MatmulC);
+}
+
+bool finishReduction(Descriptor &descriptor) {
+  const Descriptor *reduction = descriptor.descriptor(
+      DnnAttribute::ReductionReduction, DnnObject::Reduction);
+  if (!reduction)
+    return false;
+  descriptor.operation.reduction = *reduction->value<DnnReduction>(
+      DnnAttribute::ReductionOperator, DnnValue::ReductionOperator);
+  return finishOperation(descriptor, {DnnAttribute::ReductionX},
+                         DnnAttribute::ReductionY);
+}
+
+bool finishPointwise(Descriptor &descriptor) {
+  const Descriptor *pointwise = descriptor.descriptor(
+      DnnAttribute::PointwisePointwise, DnnObject::Pointwise);
+  if (!pointwise)
+    return false;
+  descriptor.operation.pointwise = *pointwise->value<DnnPointwise>(
+      DnnAttribute::PointwiseMode, DnnValue::PointwiseMode);
+  descriptor.operation.axis = size_t(
+      pointwise->value<int64_t>(DnnAttribute::PointwiseAxis, DnnValue::Int64)
+          .value_or(0));
+  return finishOperation(descriptor,
+                         {DnnAttribute::PointwiseX, DnnAttribute::PointwiseB,
+                          DnnAttribute::PointwiseCondition},
+                         DnnAttribute::PointwiseY);
+}
+
+/// Returns whether sums are f32, and the mode is there.
+bool finishMode(const Descriptor &descriptor, DnnAttribute compute,
+                DnnAttribute mode, DnnValue type) {
+  return descriptor.value<DnnType>(compute, DnnValue::DataType) ==
+             DnnType::F32 &&
+         (descriptor.kind == DnnObject::Matmul ||
+          descriptor.value<int>(mode, type));
 }
 
 bool finishGraph(Descriptor &descriptor) {
   const auto handle =
       descriptor.value<DnnHandle>(DnnAttribute::GraphHandle, DnnValue::Handle);
-  for (DnnObject kind :
-       {DnnObject::Forward, DnnObject::DataGradient, DnnObject::FilterGradient})
-    if (const Descriptor *operation =
-            descriptor.descriptor(DnnAttribute::GraphOperations, kind))
-      descriptor.operation = operation->operation;
-  return handle && *handle && descriptor.operation;
+  const auto handles = descriptor.list<DnnDescriptorHandle>(
+      DnnAttribute::GraphOperations, DnnValue::Descriptor);
+  if (!handle || !*handle || !handles || handles->empty())
+    return false;
+  std::vector<StandInOperation> operations;
+  for (DnnDescriptorHandle operation : *handles) {
+    const auto *part = static_cast<const Descriptor *>(operation);
+    if (!part || !part->isFinished)
+      return false;
+    descriptor.work = part->work;
+    operations.push_back(part->operation);
+  }
+  if (!descriptor.work)
+    descriptor.work = standInGraph(std::move(operations));
+  return descriptor.work != nullptr;
 }
 
 bool finishHeuristics(Descriptor &descriptor) {
@@ -278,7 +391,7 @@ bool finishHeuristics(Descriptor &descriptor) {
   if (!graph || !descriptor.value<DnnHeuristics>(DnnAttribute::HeuristicsMode,
                                                  DnnValue::HeuristicsMode))
     return false;
-  descriptor.operation = graph->operation;
+  descriptor.work = graph->work;
   return true;
 }
 
@@ -291,7 +404,7 @@ std::vector<Engine> proposals(const Descriptor &heuristics) {
     return {Engine::Fallback};
   std::vector<Engine> engines{Engine::Nondeterministic, Engine::Winograd,
                               Engine::Impossible, Engine::Huge};
-  if (heuristics.operation->tensors[Image].type != DType::F64) {
+  if (heuristics.work->tensors()[0].type != DType::F64) {
     engines.insert(engines.begin(), Engine::TensorCore);
     engines.push_back(Engine::Good);
   }
@@ -319,14 +432,13 @@ DnnResult finishPlan(Descriptor &descriptor) {
   if (!configuration || !handle || !*handle)
     return DnnResult::BadParam;
   descriptor.engine = configuration->engine;
-  descriptor.operation = configuration->operation;
-  if (descriptor.engine == Engine::Impossible)
+  descriptor.work = configuration->work;
+  if (descriptor.engine == Engine::Impossible || !descriptor.work->isPossible())
     return DnnResult::NotSupported;
-  const ConvolutionOperation &operation = *descriptor.operation;
   descriptor.workspaceBytes =
       descriptor.engine == Engine::Huge ? hugeWorkspace
-      : descriptor.engine == Engine::Good && operation.result == Response
-          ? int64_t(operation.tensors[Image].bytes())
+      : descriptor.engine == Engine::Good
+          ? int64_t(descriptor.work->tensors()[0].bytes())
           : 0;
   return DnnResult::Success;
 }
@@ -341,26 +453,33 @@ struct DnnHandleObject {
 
 namespace {
 struct Execution {
-  std::shared_ptr<const ConvolutionOperation> operation;
+  std::shared_ptr<const StandInOperations> work;
   Engine engine;
-  std::array<char *, 3> arrays;
+  std::vector<char *> arrays; ///< of each tensor
+  /// The numbers that the host has, as they were.
+  std::shared_ptr<std::vector<float>> scalars;
   char *workspace;
   int64_t workspaceBytes;
 
   std::string run(const DeviceBytes &isMemory) const {
-    for (size_t role = 0; role < 3; ++role)
-      if (!isMemory(arrays[role], operation->tensors[role].bytes()))
-        return "a convolution of cuDNN is of no memory of the GPU";
+    const std::vector<ConvolutionTensor> tensors = work->tensors();
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (!work->isByValue(i) && !isMemory(arrays[i], bytesOf(tensors[i])))
+        return "a work of cuDNN is on no memory of the GPU";
     if (workspaceBytes > 0 && !isMemory(workspace, size_t(workspaceBytes)))
       return "a workspace of cuDNN is no memory of the GPU";
     if (workspaceBytes > 0)
       std::memset(workspace, poison, size_t(workspaceBytes));
-    const bool isF32 = operation->tensors[Image].type == DType::F32;
-    convolve(*operation, arrays, isF32 && engine == Engine::TensorCore);
+    const bool isF32 = tensors[0].type == DType::F32;
+    work->run(arrays, isF32 && engine == Engine::TensorCore);
     if (engine == Engine::Nondeterministic || engine == Engine::Winograd)
-      std::memset(arrays[operation->result], poison,
-                  operation->tensors[operation->result].bytes());
+      std::memset(arrays.back(), poison, bytesOf(tensors.back()));
     return "";
+  }
+
+private:
+  static size_t bytesOf(const ConvolutionTensor &tensor) {
+    return tensor.type == DType::I1 ? tensor.span() : tensor.bytes();
   }
 };
 
@@ -375,18 +494,26 @@ std::optional<Execution> executionOf(const Descriptor &plan,
   if (!ids || !pointers || !workspace || ids->size() != pointers->size() ||
       (plan.workspaceBytes > 0 && !*workspace))
     return std::nullopt;
-  Execution execution{
-      plan.operation, plan.engine, {}, *workspace, plan.workspaceBytes};
-  for (size_t role = 0; role < 3; ++role) {
-    const ConvolutionTensor &tensor = plan.operation->tensors[role];
-    const auto found = std::ranges::find(*ids, tensor.id);
+  const std::vector<ConvolutionTensor> tensors = plan.work->tensors();
+  Execution execution{plan.work, plan.engine, {},
+                      {},        *workspace,  plan.workspaceBytes};
+  execution.scalars = std::make_shared<std::vector<float>>(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto found = std::ranges::find(*ids, tensors[i].id);
     if (found == ids->end())
       return std::nullopt;
-    execution.arrays[role] = (*pointers)[size_t(found - ids->begin())];
-    if (reinterpret_cast<uintptr_t>(execution.arrays[role]) %
-            uintptr_t(tensor.alignment) !=
+    char *array = (*pointers)[size_t(found - ids->begin())];
+    if (reinterpret_cast<uintptr_t>(array) %
+            uintptr_t(plan.work->isByValue(i) ? sizeof(float)
+                                              : tensors[i].alignment) !=
         0)
       return std::nullopt;
+    if (plan.work->isByValue(i)) {
+      float &scalar = (*execution.scalars)[i];
+      std::memcpy(&scalar, array, sizeof(scalar));
+      array = reinterpret_cast<char *>(&scalar);
+    }
+    execution.arrays.push_back(array);
   }
   return execution;
 }
@@ -461,7 +588,22 @@ DnnResult cudnnBackendFinalize(DnnDescriptorHandle handle) {
     case DnnObject::Forward:
     case DnnObject::DataGradient:
     case DnnObject::FilterGradient:
-      return finishOperation(descriptor);
+      return finishConvolution(descriptor);
+    case DnnObject::MatmulOperation:
+      return finishProduct(descriptor);
+    case DnnObject::ReductionOperation:
+      return finishReduction(descriptor);
+    case DnnObject::PointwiseOperation:
+      return finishPointwise(descriptor);
+    case DnnObject::Matmul:
+      return finishMode(descriptor, DnnAttribute::MatmulCompute, {}, {});
+    case DnnObject::Reduction:
+      return finishMode(descriptor, DnnAttribute::ReductionCompute,
+                        DnnAttribute::ReductionOperator,
+                        DnnValue::ReductionOperator);
+    case DnnObject::Pointwise:
+      return finishMode(descriptor, DnnAttribute::PointwiseCompute,
+                        DnnAttribute::PointwiseMode, DnnValue::PointwiseMode);
     case DnnObject::OperationGraph:
       return finishGraph(descriptor);
     case DnnObject::Heuristics:
@@ -490,12 +632,12 @@ DnnResult cudnnBackendGetAttribute(DnnDescriptorHandle handle,
     return DnnResult::BadParam;
   auto *results = static_cast<DnnDescriptorHandle *>(values);
   auto give = [](DnnDescriptorHandle target, DnnObject kind, Engine engine,
-                 const std::shared_ptr<const ConvolutionOperation> &operation) {
+                 const std::shared_ptr<const StandInOperations> &work) {
     auto &result = *static_cast<Descriptor *>(target);
     const bool isPossible = result.kind == kind && !result.isFinished;
     result.isFinished = true;
     result.engine = engine;
-    result.operation = operation;
+    result.work = work;
     return isPossible;
   };
   if (attribute == DnnAttribute::HeuristicsResults &&
@@ -504,7 +646,7 @@ DnnResult cudnnBackendGetAttribute(DnnDescriptorHandle handle,
     *count = std::ssize(engines);
     for (int64_t i = 0; i < std::min(requested, *count); ++i)
       if (!give(results[i], DnnObject::EngineConfiguration, engines[size_t(i)],
-                descriptor.operation))
+                descriptor.work))
         return DnnResult::BadParam;
     return DnnResult::Success;
   }
@@ -512,7 +654,7 @@ DnnResult cudnnBackendGetAttribute(DnnDescriptorHandle handle,
       type == DnnValue::Descriptor && requested == 1) {
     *count = 1;
     return give(results[0], DnnObject::Engine, descriptor.engine,
-                descriptor.operation)
+                descriptor.work)
                ? DnnResult::Success
                : DnnResult::BadParam;
   }

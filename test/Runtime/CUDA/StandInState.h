@@ -257,7 +257,7 @@ struct StandIn {
   /// Fails where the bytes are not all in one allocation that is alive.
   DriverResult checkRange(ContextObject *context, DevicePointer address,
                           size_t bytes, std::string_view function) {
-    if (context->memory.find(address, bytes))
+    if (context->memory.contains(address, bytes))
       return DriverResult::Success;
     return lose(context, DriverResult::IllegalAddress,
                 fmt::format("{} of {} bytes at {:#x}, which are not all in one "

@@ -31,48 +31,61 @@ static bool isUnordered(uint32_t earlier, Phase phase) {
          (earlier < phase.block || earlier == phase.now);
 }
 
-Status AccessLog::read(size_t offset, size_t bytes, uint32_t thread,
-                       Phase phase) {
-  for (Byte &byte : std::span(log).subspan(offset, bytes)) {
-    if (byte.writer != thread && isUnordered(byte.writePhase, phase))
-      return Error("written");
-    if (byte.readPhase < phase.launch)
-      byte.reader = thread;
-    else if (byte.readPhase < phase.block)
-      byte.reader = severalBlocks;
-    else if (byte.reader != severalBlocks && byte.reader != thread)
-      byte.reader = byte.readPhase == phase.now ? severalThreads : thread;
-    byte.readPhase = phase.now;
+std::span<AccessLog::Cell> AccessLog::cellsOf(size_t offset, size_t bytes) {
+  while ((offset | bytes) & (cellBytes - 1)) {
+    std::vector<Cell> halves;
+    halves.reserve(2 * cells.size());
+    for (const Cell &cell : cells)
+      halves.insert(halves.end(), 2, cell);
+    cells = std::move(halves);
+    cellBytes /= 2;
   }
-  return Success();
+  const unsigned shift = unsigned(std::countr_zero(cellBytes));
+  return std::span(cells).subspan(offset >> shift, bytes >> shift);
 }
 
-Status AccessLog::write(size_t offset, size_t bytes, uint32_t thread,
-                        Phase phase) {
-  for (Byte &byte : std::span(log).subspan(offset, bytes)) {
-    if (byte.writer != thread && isUnordered(byte.writePhase, phase))
-      return Error("written");
-    const bool readBefore = byte.readPhase >= phase.launch;
+const char *AccessLog::read(size_t offset, size_t bytes, uint32_t thread,
+                            Phase phase) {
+  for (Cell &cell : cellsOf(offset, bytes)) {
+    if (cell.writer != thread && isUnordered(cell.writePhase, phase))
+      return "written";
+    if (cell.readPhase < phase.launch)
+      cell.reader = thread;
+    else if (cell.readPhase < phase.block)
+      cell.reader = severalBlocks;
+    else if (cell.reader != severalBlocks && cell.reader != thread)
+      cell.reader = cell.readPhase == phase.now ? severalThreads : thread;
+    cell.readPhase = phase.now;
+  }
+  return nullptr;
+}
+
+const char *AccessLog::write(size_t offset, size_t bytes, uint32_t thread,
+                             Phase phase) {
+  for (Cell &cell : cellsOf(offset, bytes)) {
+    if (cell.writer != thread && isUnordered(cell.writePhase, phase))
+      return "written";
+    const bool readBefore = cell.readPhase >= phase.launch;
     if (readBefore &&
-        (byte.reader == severalBlocks ||
-         (byte.reader != thread && isUnordered(byte.readPhase, phase))))
-      return Error("read");
-    byte.writer = thread;
-    byte.writePhase = phase.now;
+        (cell.reader == severalBlocks ||
+         (cell.reader != thread && isUnordered(cell.readPhase, phase))))
+      return "read";
+    cell.writer = thread;
+    cell.writePhase = phase.now;
   }
-  return Success();
+  return nullptr;
 }
 
-bool AccessLog::isWritten(size_t offset, size_t bytes) const {
-  return std::ranges::all_of(
-      std::span(log).subspan(offset, bytes),
-      [](const Byte &byte) { return byte.writePhase != 0; });
+bool AccessLog::isWritten(size_t offset, size_t bytes) {
+  return std::ranges::all_of(cellsOf(offset, bytes), [](const Cell &cell) {
+    return cell.writePhase != 0;
+  });
 }
 
-bool AccessLog::isWrittenIn(Phase phase, size_t offset, size_t bytes) const {
-  return std::ranges::any_of(
-      std::span(log).subspan(offset, bytes),
-      [&](const Byte &byte) { return byte.writePhase >= phase.launch; });
+bool AccessLog::isWrittenIn(Phase phase, size_t offset, size_t bytes) {
+  return std::ranges::any_of(cellsOf(offset, bytes), [&](const Cell &cell) {
+    return cell.writePhase >= phase.launch;
+  });
 }
 
 void Memory::add(void *address, size_t bytes) {
@@ -82,26 +95,28 @@ void Memory::add(void *address, size_t bytes) {
 
 void Memory::remove(void *address) {
   arrays.erase(reinterpret_cast<uint64_t>(address));
+  last = arrays.end();
 }
 
-std::map<uint64_t, Memory::Array>::iterator Memory::arrayAt(uint64_t address) {
-  auto behind = arrays.upper_bound(address);
-  return behind == arrays.begin() ? arrays.end() : std::prev(behind);
+bool Memory::findArray(uint64_t address, size_t bytes) {
+  auto isInLast = [&] {
+    return last != arrays.end() && address >= last->first &&
+           address - last->first + bytes <= last->second.bytes;
+  };
+  if (isInLast())
+    return true;
+  const auto behind = arrays.upper_bound(address);
+  last = behind == arrays.begin() ? arrays.end() : std::prev(behind);
+  return isInLast();
 }
 
-char *Memory::find(uint64_t address, size_t bytes) {
-  auto array = arrayAt(address);
-  if (array == arrays.end() ||
-      address - array->first + bytes > array->second.bytes)
-    return nullptr;
-  return reinterpret_cast<char *>(address);
-}
-
-std::pair<AccessLog *, size_t> Memory::logOf(uint64_t address) {
-  auto &[begin, array] = *arrayAt(address);
+std::optional<Memory::Found> Memory::find(uint64_t address, size_t bytes) {
+  if (!findArray(address, bytes))
+    return std::nullopt;
+  Array &array = last->second;
   if (!array.log)
     array.log = std::make_unique<AccessLog>(array.bytes);
-  return {array.log.get(), address - begin};
+  return Found{array.log.get(), address - last->first};
 }
 
 namespace {
@@ -138,22 +153,31 @@ private:
 };
 
 /// No kernel of the tests takes so many.
-constexpr uint64_t mostSteps = uint64_t(1) << 32;
+constexpr uint64_t mostBranches = uint64_t(1) << 28;
 
 class Block {
 public:
   Block(const Program &program, const Kernel &kernel, const Launch &launch,
-        Memory &memory, unsigned number, uint32_t firstPhase, uint64_t &steps)
+        Memory &memory, unsigned number, uint32_t firstPhase,
+        uint64_t &branches)
       : program(program), kernel(kernel), launch(launch), memory(memory),
-        number(number), steps(steps), shared(kernel.sharedBytes, char(0xcb)),
-        sharedLog(kernel.sharedBytes), threads(launch.threads) {
+        number(number), branches(branches),
+        shared(kernel.sharedBytes, char(0xcb)), sharedLog(kernel.sharedBytes),
+        threads(launch.threads), slots(kernel.slots.size() * launch.threads) {
     phase.launch = firstPhase;
     phase.block = phase.now = memory.beginPhase();
     if (launch.traffic)
       counter.emplace(*launch.traffic);
-    for (Thread &thread : threads)
-      thread.registers.assign(kernel.registerBits.size(),
-                              0xcbcbcbcbcbcbcbcbull);
+    uint64_t *place = slots.data();
+    for (unsigned index = 0; index < launch.threads; ++index) {
+      threads[index].slots = place;
+      std::ranges::copy(kernel.slots, place);
+      place[size_t(Special::Thread)] = index;
+      place[size_t(Special::Threads)] = launch.threads;
+      place[size_t(Special::Block)] = number;
+      place[size_t(Special::Blocks)] = launch.blocks;
+      place += kernel.slots.size();
+    }
   }
 
   Status run(std::mt19937 &random) {
@@ -183,7 +207,7 @@ public:
 
 private:
   struct Thread {
-    std::vector<uint64_t> registers;
+    uint64_t *slots = nullptr;
     size_t next = 0;
     bool ended = false;
     bool waits = false; ///< behind a barrier or an exchange, in front of `next`
@@ -233,23 +257,21 @@ private:
     if (instruction.op == Op::Mma && lanes.size() != warp)
       return fault(unsigned(first), instruction, "is in no whole warp");
     instruction.op == Op::Mma ? addProduct(lanes, instruction)
-                              : shiftValues(first, lanes, instruction);
+                              : shiftValues(lanes, instruction);
     for (Thread &thread : lanes)
       thread.waits = false;
     haveExchanged = true;
     return Success();
   }
 
-  void shiftValues(size_t first, std::span<Thread> lanes,
-                   const Instruction &instruction) {
+  void shiftValues(std::span<Thread> lanes, const Instruction &instruction) {
+    const Slot value = instruction.operands[0],
+               distance = instruction.operands[1];
     std::vector<uint64_t> values;
-    for (size_t lane = 0; lane < lanes.size(); ++lane)
-      values.push_back(valueOf(lanes[lane], unsigned(first + lane),
-                               instruction.operands[0]));
+    for (const Thread &thread : lanes)
+      values.push_back(thread.slots[value]);
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
-      const uint64_t source =
-          lane +
-          valueOf(lanes[lane], unsigned(first + lane), instruction.operands[1]);
+      const uint64_t source = lane + lanes[lane].slots[distance];
       assign(lanes[lane], instruction.result,
              values[source < values.size() ? source : lane]);
     }
@@ -260,9 +282,9 @@ private:
   void addProduct(std::span<Thread> lanes, const Instruction &instruction) {
     constexpr unsigned rows = 16, columns = 8, depth = 16, results = 4,
                        lhsWords = 4, rhsWords = 2;
+    const Fragments &fragments = kernel.fragments[instruction.fragments];
     auto valueIn = [&](unsigned lane, unsigned word, unsigned beside) {
-      const uint64_t pair =
-          lanes[lane].registers[instruction.fragments[results + word]];
+      const uint64_t pair = lanes[lane].slots[fragments[results + word]];
       const auto bits = uint16_t(pair >> (16 * beside));
       return instruction.ofBrainFloats
                  ? std::bit_cast<float>(uint32_t(bits) << 16)
@@ -283,113 +305,84 @@ private:
       for (unsigned i = 0; i < results; ++i) {
         const unsigned row = lane / 4 + i / 2 * 8,
                        column = lane % 4 * 2 + i % 2;
-        const int source =
-            instruction.fragments[results + lhsWords + rhsWords + i];
-        double sum =
-            std::bit_cast<float>(uint32_t(lanes[lane].registers[source]));
+        const Slot source = fragments[results + lhsWords + rhsWords + i];
+        double sum = std::bit_cast<float>(uint32_t(lanes[lane].slots[source]));
         for (unsigned k = 0; k < depth; ++k)
           sum += double(lhs[row][k]) * double(rhs[k][column]);
         productSums[lane * results + i] = float(sum);
       }
     for (unsigned lane = 0; lane < warp; ++lane)
       for (unsigned i = 0; i < results; ++i)
-        assign(lanes[lane], instruction.fragments[i],
+        assign(lanes[lane], fragments[i],
                std::bit_cast<uint32_t>(productSums[lane * results + i]));
   }
 
   /// Runs a thread until it ends or waits.
   Status runThread(unsigned index) {
     Thread &thread = threads[index];
-    while (!thread.ended && !thread.waits) {
-      const Instruction &instruction = kernel.code[thread.next++];
-      if (++steps > mostSteps)
-        return fault(index, instruction, "runs for too long");
-      if (instruction.guard >= 0 && (thread.registers[instruction.guard] !=
-                                     0) == instruction.guardNegated)
+    if (thread.ended || thread.waits)
+      return Success();
+    uint64_t *const slots = thread.slots;
+    size_t next = thread.next;
+    while (true) {
+      const Instruction &instruction = kernel.code[next++];
+      if (instruction.guard >= 0 &&
+          (slots[instruction.guard] != 0) == instruction.guardNegated)
         continue;
+      if (instruction.compute) {
+        if (instruction.dividesIntegers && dividesByZero(instruction, slots))
+          return fault(index, instruction, "divides by zero");
+        slots[instruction.result] =
+            instruction.compute(instruction, slots) & instruction.resultMask;
+        continue;
+      }
       switch (instruction.op) {
-      case Op::Ret:
-        thread.ended = true;
-        break;
       case Op::Bra:
-        thread.next = instruction.target;
-        break;
-      case Op::BarSync:
-      case Op::Mma:
-      case Op::ShflDown:
-        thread.waits = true;
-        break;
-      case Op::SetCondition:
-        if (!launch.setCondition ||
-            !launch.setCondition(
-                valueOf(thread, index, instruction.operands[0]),
-                uint32_t(valueOf(thread, index, instruction.operands[1]))))
-          return fault(index, instruction, "sets a condition of no graph");
+        if (++branches > mostBranches)
+          return fault(index, instruction, "runs for too long");
+        next = instruction.target;
         break;
       case Op::Ld:
       case Op::St:
         if (Status done = access(index, instruction); !done)
           return done;
         break;
-      default: {
-        OperandBits operands{};
-        for (unsigned i = 0; i < instruction.operandCount; ++i)
-          operands[i] = valueOf(thread, index, instruction.operands[i]);
-        auto value = evaluate(instruction, operands);
-        if (!value)
-          return fault(index, instruction, "divides by zero");
-        assign(thread, instruction.result, *value);
-        if (instruction.highResult >= 0)
-          assign(thread, instruction.highResult,
-                 *value >> (instruction.type.bits / 2));
+      case Op::Unpack: {
+        const uint64_t value = slots[instruction.operands[0]];
+        assign(thread, instruction.result, value);
+        assign(thread, instruction.highResult,
+               value >> (instruction.type.bits / 2));
+        break;
       }
+      case Op::SetCondition:
+        if (!launch.setCondition ||
+            !launch.setCondition(slots[instruction.operands[0]],
+                                 uint32_t(slots[instruction.operands[1]])))
+          return fault(index, instruction, "sets a condition of no graph");
+        break;
+      default: // the thread ends, or waits for others
+        thread.ended = instruction.op == Op::Ret;
+        thread.waits = !thread.ended;
+        thread.next = next;
+        return Success();
       }
     }
-    return Success();
   }
 
-  uint64_t valueOf(const Thread &thread, unsigned index,
-                   const Operand &operand) const {
-    switch (operand.kind) {
-    case Operand::Kind::Constant:
-      return operand.value;
-    case Operand::Kind::Register:
-      return thread.registers[operand.value];
-    case Operand::Kind::Special:
-      break;
-    }
-    switch (Special(operand.value)) {
-    case Special::Thread:
-      return index;
-    case Special::Threads:
-      return launch.threads;
-    case Special::Block:
-      return number;
-    case Special::Blocks:
-      return launch.blocks;
-    }
-    return 0;
-  }
-
-  void assign(Thread &thread, int result, uint64_t value) const {
-    if (result < 0)
-      return;
-    const unsigned bits = kernel.registerBits[result];
-    thread.registers[result] =
-        bits == 64 ? value : value & ((uint64_t(1) << bits) - 1);
+  void assign(Thread &thread, Slot result, uint64_t value) const {
+    thread.slots[result] = value & kernel.masks[result];
   }
 
   Status access(unsigned index, const Instruction &instruction) {
     Thread &thread = threads[index];
     const bool isLoad = instruction.op == Op::Ld;
     if (instruction.space == Space::Parameter) {
-      assign(thread, instruction.result,
-             launch.parameters[instruction.operands[0].value]);
+      assign(thread, instruction.result, launch.parameters[instruction.offset]);
       return Success();
     }
     const size_t bytes = instruction.type.bits / 8;
     const uint64_t address =
-        valueOf(thread, index, instruction.operands[0]) + instruction.offset;
+        thread.slots[instruction.operands[0]] + instruction.offset;
     if (instruction.space == Space::Constant)
       return loadConstant(index, instruction, address);
     const bool isShared = instruction.space == Space::Shared;
@@ -397,9 +390,11 @@ private:
     AccessLog *log = &sharedLog;
     size_t offset = address;
     if (!isShared) {
-      place = memory.find(address, bytes);
-      if (place)
-        std::tie(log, offset) = memory.logOf(address);
+      if (const auto found = memory.find(address, bytes)) {
+        place = reinterpret_cast<char *>(address);
+        log = found->log;
+        offset = found->offset;
+      }
     } else if (address <= shared.size() && bytes <= shared.size() - address) {
       place = shared.data() + address;
     }
@@ -411,7 +406,7 @@ private:
                                isLoad ? "reads" : "writes", bytes,
                                isShared ? "memory of its block" : "arrays"));
     const size_t accessBytes = bytes * instruction.vectorSize;
-    if ((address - instruction.vectorPlace) % accessBytes != 0)
+    if (((address - instruction.vectorPlace) & (accessBytes - 1)) != 0)
       return fault(index, instruction,
                    fmt::format("accesses {} bytes at an address that is no "
                                "multiple of that",
@@ -420,19 +415,17 @@ private:
       return fault(index, instruction,
                    "reads memory of its block that nobody has written");
     const uint32_t name = number * launch.threads + index + 1;
-    Status free = isLoad ? log->read(offset, bytes, name, phase)
-                         : log->write(offset, bytes, name, phase);
-    if (!free)
+    if (const char *other = isLoad ? log->read(offset, bytes, name, phase)
+                                   : log->write(offset, bytes, name, phase))
       return fault(index, instruction,
                    fmt::format("{} what another thread has {} since the last "
                                "barrier",
-                               isLoad ? "reads" : "writes",
-                               free.error().message()));
+                               isLoad ? "reads" : "writes", other));
     if (instruction.constantRead && log->isWrittenIn(phase, offset, bytes))
       return fault(index, instruction,
                    "reads as constant what the launch has written");
     if (!isLoad) {
-      const uint64_t value = valueOf(thread, index, instruction.operands[1]);
+      const uint64_t value = thread.slots[instruction.operands[1]];
       std::memcpy(place, &value, bytes);
       return Success();
     }
@@ -471,10 +464,11 @@ private:
   const Launch &launch;
   Memory &memory;
   const unsigned number;
-  uint64_t &steps;
+  uint64_t &branches; ///< that the launch has taken
   std::vector<char> shared;
   AccessLog sharedLog;
   std::vector<Thread> threads;
+  std::vector<uint64_t> slots; ///< of each thread, one behind the other
   std::array<float, size_t(warp) * 4> productSums{}; ///< of a warp
   Phase phase;
   std::optional<SectorCounter> counter;
@@ -500,10 +494,10 @@ Status run(const Program &program, const Kernel &kernel, const Launch &launch,
   std::iota(order.begin(), order.end(), 0);
   std::ranges::shuffle(order, random);
   const uint32_t firstPhase = memory.beginPhase();
-  uint64_t steps = 0;
+  uint64_t branches = 0;
   for (unsigned block : order)
     if (Status done =
-            Block(program, kernel, launch, memory, block, firstPhase, steps)
+            Block(program, kernel, launch, memory, block, firstPhase, branches)
                 .run(random);
         !done)
       return done;

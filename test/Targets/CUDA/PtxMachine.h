@@ -10,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace meshloom::ptx {
@@ -26,22 +28,28 @@ struct Phase {
 /// them. It depends on no order in which threads happen to run.
 class AccessLog {
 public:
-  explicit AccessLog(size_t bytes) : log(bytes) {}
-  /// Thread `thread`, counted from 1, reads or writes bytes. Fails with what
-  /// the other access was: "written", "read".
-  Status read(size_t offset, size_t bytes, uint32_t thread, Phase phase);
-  Status write(size_t offset, size_t bytes, uint32_t thread, Phase phase);
+  explicit AccessLog(size_t bytes) : cells(bytes / largestCell + 1) {}
+  /// Thread `thread`, counted from 1, reads or writes bytes. Returns what the
+  /// other access of a race was, "written" or "read", or null.
+  const char *read(size_t offset, size_t bytes, uint32_t thread, Phase phase);
+  const char *write(size_t offset, size_t bytes, uint32_t thread, Phase phase);
   /// Returns whether all bytes have been written.
-  bool isWritten(size_t offset, size_t bytes) const;
+  bool isWritten(size_t offset, size_t bytes);
   /// Returns whether a byte has been written in the launch.
-  bool isWrittenIn(Phase phase, size_t offset, size_t bytes) const;
+  bool isWrittenIn(Phase phase, size_t offset, size_t bytes);
 
 private:
-  /// The last write and the last reads of a byte.
-  struct Byte {
+  /// The last write and the last reads of some bytes that lie together.
+  struct Cell {
     uint32_t writer = 0, writePhase = 0, reader = 0, readPhase = 0;
   };
-  std::vector<Byte> log;
+  static constexpr size_t largestCell = 8;
+  /// The cells of bytes. The first access of a part of a cell makes all cells
+  /// smaller.
+  std::span<Cell> cellsOf(size_t offset, size_t bytes);
+
+  std::vector<Cell> cells;
+  size_t cellBytes = largestCell;
 };
 
 /// The arrays of the host that kernels may access, by address.
@@ -51,21 +59,29 @@ public:
   void remove(void *address);
   /// Begins a phase, which has a number that none had before.
   uint32_t beginPhase() { return ++phases; }
-  /// Null where the bytes are not all in one array.
-  char *find(uint64_t address, size_t bytes);
-  /// The log of an array that has the byte at `address`, and the byte's offset
-  /// in it.
-  std::pair<AccessLog *, size_t> logOf(uint64_t address);
+  /// Bytes of an array: its log, and where they begin in it.
+  struct Found {
+    AccessLog *log;
+    size_t offset;
+  };
+  /// Returns nothing where the bytes are not all in one array.
+  std::optional<Found> find(uint64_t address, size_t bytes);
+  bool contains(uint64_t address, size_t bytes) {
+    return findArray(address, bytes);
+  }
 
 private:
   struct Array {
     size_t bytes;
     std::unique_ptr<AccessLog> log; ///< made when a kernel first comes there
   };
-  /// The last array that does not begin behind `address`, or the end.
-  std::map<uint64_t, Array>::iterator arrayAt(uint64_t address);
+
+  /// Makes `last` the array that has the bytes. Returns whether there is one.
+  bool findArray(uint64_t address, size_t bytes);
 
   std::map<uint64_t, Array> arrays;
+  /// The array that was found last, or the end.
+  std::map<uint64_t, Array>::iterator last = arrays.end();
   uint32_t phases = 0;
 };
 

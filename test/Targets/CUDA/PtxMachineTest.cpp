@@ -162,6 +162,19 @@ TEST_F(PtxMachineTest, FindsARaceOfBlocks) {
 }
 
 /// A number that thread 1 has read before the barriers of its block.
+/// An array is watched in large pieces, until a thread accesses a small one.
+TEST(AccessLogTest, BytesOfAWordHaveTheirOwnRaces) {
+  constexpr ptx::Phase phase{.launch = 2, .block = 2, .now = 2};
+  ptx::AccessLog log(16);
+  EXPECT_EQ(log.write(0, 8, 1, phase), nullptr);
+  EXPECT_EQ(log.write(8, 1, 2, phase), nullptr);
+  EXPECT_EQ(log.write(9, 1, 3, phase), nullptr);
+  EXPECT_STREQ(log.read(7, 1, 2, phase), "written");
+  EXPECT_STREQ(log.read(8, 4, 2, phase), "written");
+  EXPECT_TRUE(log.isWritten(0, 8));
+  EXPECT_FALSE(log.isWritten(8, 4));
+}
+
 TEST_F(PtxMachineTest, BarriersOrderAccessesOfArrays) {
   const std::string text = changed("st.global.f32 	[%rd2], %f4;",
                                    "st.global.f32 	[%rd3+4], %f4;");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reader of PTX. LLVM writes one instruction, label or directive a line.
+#include "PtxScalars.h"
 #include "PtxText.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
@@ -66,6 +68,24 @@ unsigned countOperands(Op op) {
   }
 }
 
+/// Returns whether an op does more than to compute a result from operands.
+bool isOfThreads(Op op) {
+  switch (op) {
+  case Op::BarSync:
+  case Op::Bra:
+  case Op::Ld:
+  case Op::Mma:
+  case Op::Ret:
+  case Op::SetCondition:
+  case Op::ShflDown:
+  case Op::St:
+  case Op::Unpack:
+    return true;
+  default:
+    return false;
+  }
+}
+
 class Reader {
 public:
   Result<Program> read(std::string_view text) {
@@ -102,10 +122,19 @@ private:
     if (!take(line, ".visible .entry "))
       return false;
     kernel = &program.kernels.emplace_back();
+    for (Slot slot = 0; slot < firstFreeSlot; ++slot)
+      addSlot(64, 0);
     inHead = true;
     const bool hasParameters = line.ends_with("(");
     kernel->name = line.substr(0, line.size() - (hasParameters ? 1 : 2));
     return hasParameters || line.ends_with("()");
+  }
+
+  /// Adds a register, which is full of poison, or a constant.
+  Slot addSlot(unsigned bits, uint64_t value = 0xcbcbcbcbcbcbcbcbull) {
+    kernel->masks.push_back(~uint64_t(0) >> (64 - bits));
+    kernel->slots.push_back(value);
+    return Slot(kernel->slots.size() - 1);
   }
 
   /// An array of bytes: `16 .b8 NAME[1024]`.
@@ -213,8 +242,7 @@ private:
     instruction.line = number;
     instruction.op = Op::SetCondition;
     std::ranges::copy(callArguments, instruction.operands.begin());
-    kernel->code.push_back(instruction);
-    return true;
+    return add(instruction);
   }
 
   /// `mma...` and four lines of registers: `{%f1, %f2, %f3, %f4},`
@@ -229,16 +257,17 @@ private:
           (line != "bf16.bf16.f32" && line != "f16.f16.f32"))
         return false;
       instruction.ofBrainFloats = line.starts_with("b");
-      kernel->code.push_back(instruction);
+      instruction.fragments = unsigned(kernel->fragments.size());
+      kernel->fragments.emplace_back();
       productLines = 4;
       productRegisters = 0;
-      return true;
+      return add(instruction);
     }
     line.remove_suffix(1);
     if (!take(line, "{") || !line.ends_with("}"))
       return false;
     line.remove_suffix(1);
-    auto &registers = kernel->code.back().fragments;
+    auto &registers = kernel->fragments.back();
     for (std::string_view name : split(line, ','))
       if (productRegisters == registers.size() ||
           !readRegister(name, registers[productRegisters++]))
@@ -283,17 +312,29 @@ private:
     if (take(line, "@")) {
       instruction.guardNegated = take(line, "!");
       const size_t end = line.find(' ');
+      Slot guard = 0;
       if (end == std::string_view::npos ||
-          !readRegister(line.substr(0, end), instruction.guard))
+          !readRegister(line.substr(0, end), guard))
         return false;
+      instruction.guard = int(guard);
       line = trim(line.substr(end));
     }
     if (const size_t elements = line.find(".v"); elements != line.npos)
       return readVector(std::string(line), elements, instruction);
     if (!readInstruction(line, instruction))
       return false;
+    return add(instruction);
+  }
+
+  /// Returns false where no instruction has this op and type.
+  bool add(Instruction instruction) {
+    instruction.compute = computationOf(instruction);
+    instruction.resultMask = kernel->masks[instruction.result];
+    instruction.dividesIntegers =
+        (instruction.op == Op::Div || instruction.op == Op::Rem) &&
+        instruction.type.kind != TypeKind::Float;
     kernel->code.push_back(instruction);
-    return true;
+    return instruction.compute || isOfThreads(instruction.op);
   }
 
   /// `ld.global.v2.f32 {%f1, %f2}, [%rd1]`, or a store: an instruction for each
@@ -307,7 +348,7 @@ private:
     const std::vector<std::string_view> names = split(registers, ',');
     if (names.size() != *size)
       return false;
-    instruction.vectorSize = *size;
+    instruction.vectorSize = uint8_t(*size);
     for (unsigned i = 0; i < *size; ++i) {
       const std::string text = line.substr(0, place) +
                                line.substr(place + 3, open - place - 3) +
@@ -315,9 +356,10 @@ private:
       Instruction element = instruction;
       if (!readInstruction(text, element))
         return false;
-      element.vectorPlace = i * element.type.bits / 8;
+      element.vectorPlace = uint8_t(i * element.type.bits / 8);
       element.offset += element.vectorPlace;
-      kernel->code.push_back(element);
+      if (!add(element))
+        return false;
     }
     return true;
   }
@@ -332,23 +374,23 @@ private:
     if (!type)
       return false;
     line = line.substr(name, line.size() - name - 1);
-    const unsigned first = unsigned(kernel->registerBits.size());
     const size_t open = line.find('<');
     if (open == std::string_view::npos) {
-      kernel->registerBits.push_back(type->bits);
-      singleRegisters.insert_or_assign(std::string(line), int(first));
+      singleRegisters.insert_or_assign(std::string(line), addSlot(type->bits));
       return inBraces;
     }
     auto count =
         parseNumber<unsigned>(line.substr(open + 1, line.size() - open - 2));
     if (!count || !line.ends_with(">"))
       return false;
-    registers[std::string(line.substr(0, open))] = {first, *count};
-    kernel->registerBits.insert(kernel->registerBits.end(), *count, type->bits);
+    registers[std::string(line.substr(0, open))] = {Slot(kernel->slots.size()),
+                                                    *count};
+    for (unsigned i = 0; i < *count; ++i)
+      addSlot(type->bits);
     return true;
   }
 
-  bool readRegister(std::string_view name, int &result) {
+  bool readRegister(std::string_view name, Slot &result) {
     if (auto single = singleRegisters.find(std::string(name));
         inBraces && single != singleRegisters.end()) {
       result = single->second;
@@ -361,20 +403,17 @@ private:
     auto index = parseNumber<unsigned>(name.substr(digits));
     if (range == registers.end() || !index || *index >= range->second.second)
       return false;
-    result = int(range->second.first + *index);
+    result = range->second.first + *index;
     return true;
   }
 
-  bool readOperand(std::string_view text, Operand &operand) {
-    int index = -1;
+  bool readOperand(std::string_view text, Slot &operand) {
     if (auto special = specialNames.find(text); special != specialNames.end()) {
-      operand = {Operand::Kind::Special, uint64_t(special->second)};
+      operand = Slot(special->second);
       return true;
     }
-    if (text.starts_with("%") && readRegister(text, index)) {
-      operand = {Operand::Kind::Register, uint64_t(index)};
+    if (text.starts_with("%") && readRegister(text, operand))
       return true;
-    }
     std::optional<uint64_t> value;
     std::string_view digits = text;
     if (take(digits, "0f") && digits.size() == 8)
@@ -385,15 +424,20 @@ private:
       value = parseNumber<uint64_t>(digits, 16);
     else if (auto place = shared.find(std::string(text)); place != shared.end())
       value = place->second;
-    else if (auto constant = constants.find(std::string(text));
-             constant != constants.end())
-      value = constant->second;
+    else if (auto array = constants.find(std::string(text));
+             array != constants.end())
+      value = array->second;
     else if (auto number = parseNumber<int64_t>(text))
       value = uint64_t(*number);
     else
       value = parseNumber<uint64_t>(text);
-    operand = {Operand::Kind::Constant, value.value_or(0)};
-    return value.has_value();
+    if (!value)
+      return false;
+    auto [constant, isNew] = constantSlots.try_emplace(*value);
+    if (isNew)
+      constant->second = addSlot(64, *value);
+    operand = constant->second;
+    return true;
   }
 
   /// `[%rd1+-8]`, `[NAME+4]`
@@ -414,7 +458,7 @@ private:
     if (!take(text, kernel->name + "_param_"))
       return false;
     auto index = parseNumber<unsigned>(text);
-    instruction.operands[0] = {Operand::Kind::Constant, index.value_or(0)};
+    instruction.offset = index.value_or(0);
     return index && *index < kernel->parameters && plus == text.npos;
   }
 
@@ -437,7 +481,6 @@ private:
     }
     if (name == "shfl") {
       instruction.op = Op::ShflDown;
-      instruction.operandCount = 2;
       // The whole warp takes part, and no part of it stays among itself.
       if (words != std::vector<std::string_view>{"sync", "down", "b32"} ||
           operands.size() != 5 || operands[3] != "31" || operands[4] != "-1")
@@ -461,12 +504,11 @@ private:
     if (op == opNames.end() || words.empty())
       return false;
     instruction.op = op->second;
-    instruction.operandCount = countOperands(instruction.op);
     if (!readModifiers(words, instruction))
       return false;
     if (name == "mov" && operands.size() == 3)
       return readHalves(operands, instruction);
-    return operands.size() == 1 + instruction.operandCount &&
+    return operands.size() == 1 + countOperands(instruction.op) &&
            readRegister(operands[0], instruction.result) &&
            readOperands(operands, instruction);
   }
@@ -481,14 +523,14 @@ private:
     operands[first + 1].remove_suffix(1);
     if (first == 1) {
       instruction.op = Op::Pack;
-      instruction.operandCount = 2;
       return readRegister(operands[0], instruction.result) &&
              readOperands(operands, instruction);
     }
-    auto readHalf = [&](std::string_view name, int &result) {
-      return name == "tmp" ||
-             (readRegister(name, result) &&
-              kernel->registerBits[result] * 2 == instruction.type.bits);
+    instruction.op = Op::Unpack;
+    auto readHalf = [&](std::string_view name, Slot &result) {
+      return name == "tmp" || (readRegister(name, result) &&
+                               std::bit_width(kernel->masks[result]) * 2 ==
+                                   instruction.type.bits);
     };
     return readHalf(operands[0], instruction.result) &&
            readHalf(operands[1], instruction.highResult) &&
@@ -626,6 +668,7 @@ private:
     shared.clear();
     registers.clear();
     singleRegisters.clear();
+    constantSlots.clear();
     kernel = nullptr;
     return true;
   }
@@ -643,15 +686,16 @@ private:
       ".param .b32 cudaGraphSetConditional_param_1",
       ")",
       ";"};
-  unsigned productLines = 0;            ///< that an mma still has
-  size_t productRegisters = 0;          ///< that it has so far
-  size_t declared = 0;                  ///< lines of it
-  std::array<Operand, 2> callArguments; ///< of the call that is read
+  unsigned productLines = 0;           ///< that an mma still has
+  size_t productRegisters = 0;         ///< that it has so far
+  size_t declared = 0;                 ///< lines of it
+  std::array<Slot, 2> callArguments{}; ///< of the call that is read
   /// Where the arrays begin, in a kernel's shared memory and in the constants.
   std::map<std::string, size_t> shared, constants;
   /// By prefix: the first one, and how many there are.
-  std::map<std::string, std::pair<unsigned, unsigned>> registers;
-  std::map<std::string, int> singleRegisters; ///< those of a part in braces
+  std::map<std::string, std::pair<Slot, unsigned>> registers;
+  std::map<std::string, Slot> singleRegisters; ///< those of a part in braces
+  std::map<uint64_t, Slot> constantSlots;
   std::map<std::string, size_t> labels;
   std::vector<std::pair<size_t, std::string_view>> branches;
 };

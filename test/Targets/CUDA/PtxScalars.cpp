@@ -4,14 +4,19 @@
 #include "PtxScalars.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <bitset>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace meshloom::ptx {
 namespace {
+
+/// The bits of an instruction's operands, of which it may have fewer.
+using OperandBits = std::array<uint64_t, 4>;
 
 uint64_t lowBits(uint64_t value, unsigned bits) {
   return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1);
@@ -26,14 +31,12 @@ uint64_t widened(Type type, uint64_t value) {
                                        : lowBits(value, type.bits);
 }
 
-uint64_t product(const Instruction &instruction, uint64_t x, uint64_t y) {
-  const Type type = instruction.type;
+template <Type type> uint64_t product(Part part, uint64_t x, uint64_t y) {
   __extension__ using Wide = __int128;
   const Wide wide = type.kind == TypeKind::Signed
                         ? Wide(int64_t(x)) * Wide(int64_t(y))
                         : Wide(x) * Wide(y);
-  return instruction.part == Part::High ? uint64_t(wide >> type.bits)
-                                        : uint64_t(wide);
+  return part == Part::High ? uint64_t(wide >> type.bits) : uint64_t(wide);
 }
 
 template <typename T> bool compare(Compare kind, T x, T y) {
@@ -73,12 +76,8 @@ template <typename T> bool compare(Compare kind, T x, T y) {
   return false;
 }
 
-std::optional<uint64_t> quotient(const Instruction &instruction, uint64_t x,
-                                 uint64_t y) {
-  if (y == 0)
-    return std::nullopt;
-  const bool isDivision = instruction.op == Op::Div;
-  if (instruction.type.kind != TypeKind::Signed)
+uint64_t quotient(bool isDivision, Type type, uint64_t x, uint64_t y) {
+  if (type.kind != TypeKind::Signed)
     return isDivision ? x / y : x % y;
   if (int64_t(y) == -1) // whose quotient may not fit
     return isDivision ? uint64_t(0) - x : 0;
@@ -141,11 +140,10 @@ uint64_t funnelShifted(const Instruction &instruction, uint64_t pair,
                             : pair >> (amount & 31);
 }
 
-std::optional<uint64_t> ofIntegers(const Instruction &instruction,
-                                   const OperandBits &operands) {
-  const Type type = instruction.type;
-  const bool isSigned = type.kind == TypeKind::Signed;
-  const Op op = instruction.op;
+template <Op op, Type type>
+uint64_t ofIntegers(const Instruction &instruction,
+                    const OperandBits &operands) {
+  constexpr bool isSigned = type.kind == TypeKind::Signed;
   const uint64_t amount = lowBits(operands[1], 32);
   const uint64_t x = widened(type, operands[0]), y = widened(type, operands[1]);
   switch (op) {
@@ -154,12 +152,12 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
   case Op::Sub:
     return x - y;
   case Op::Mul:
-    return product(instruction, x, y);
+    return product<type>(instruction.part, x, y);
   case Op::Mad:
-    return product(instruction, x, y) + operands[2];
+    return product<type>(instruction.part, x, y) + operands[2];
   case Op::Div:
   case Op::Rem:
-    return quotient(instruction, x, y);
+    return quotient(op == Op::Div, type, x, y);
   case Op::Min:
     return isSigned ? uint64_t(std::min(int64_t(x), int64_t(y)))
                     : std::min(x, y);
@@ -208,13 +206,13 @@ std::optional<uint64_t> ofIntegers(const Instruction &instruction,
   }
 }
 
-template <typename T, typename Bits>
+template <Op op, typename T, typename Bits>
 uint64_t ofFloats(const Instruction &instruction, const OperandBits &operands) {
   const T x = std::bit_cast<T>(Bits(operands[0])),
           y = std::bit_cast<T>(Bits(operands[1]));
   auto bits = [](T value) { return uint64_t(std::bit_cast<Bits>(value)); };
   constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
-  switch (instruction.op) {
+  switch (op) {
   case Op::Add:
     return bits(x + y);
   case Op::Sub:
@@ -242,7 +240,7 @@ uint64_t ofFloats(const Instruction &instruction, const OperandBits &operands) {
     }
     // -0 is less than +0.
     const bool less = x < y || (x == y && std::signbit(x) > std::signbit(y));
-    return bits((instruction.op == Op::Min) == less ? x : y);
+    return bits((op == Op::Min) == less ? x : y);
   }
   case Op::Setp:
     return compare(instruction.compare, x, y);
@@ -323,37 +321,90 @@ uint64_t converted(const Instruction &instruction, uint64_t operand) {
                                     : integerBits(to, value);
 }
 
+/// An f16 is computed in f64, and rounded.
+template <Op op, Type type>
+uint64_t ofHalves(const Instruction &instruction, const OperandBits &operands) {
+  OperandBits wide = operands;
+  for (uint64_t &operand : wide)
+    operand = std::bit_cast<uint64_t>(asDouble(type, operand));
+  const uint64_t value = ofFloats<op, double, uint64_t>(instruction, wide);
+  return op == Op::Setp || op == Op::Testp
+             ? value
+             : floatBits(type, std::bit_cast<double>(value));
+}
+
+template <Op op, Type type>
+uint64_t compute(const Instruction &instruction, const uint64_t *slots) {
+  OperandBits operands;
+  for (size_t i = 0; i < operands.size(); ++i)
+    operands[i] = slots[instruction.operands[i]];
+  if constexpr (op == Op::Selp)
+    return operands[2] ? operands[0] : operands[1];
+  else if constexpr (type.kind != TypeKind::Float)
+    return ofIntegers<op, type>(instruction, operands);
+  else if constexpr (type.bits == 16)
+    return ofHalves<op, type>(instruction, operands);
+  else if constexpr (type.bits == 32)
+    return ofFloats<op, float, uint32_t>(instruction, operands);
+  else
+    return ofFloats<op, double, uint64_t>(instruction, operands);
+}
+
+uint64_t convert(const Instruction &instruction, const uint64_t *slots) {
+  return converted(instruction, slots[instruction.operands[0]]);
+}
+/// An address of the host is one of global memory.
+uint64_t copy(const Instruction &instruction, const uint64_t *slots) {
+  return slots[instruction.operands[0]];
+}
+
+constexpr std::array types{
+    Type{TypeKind::Predicate, 1}, Type{TypeKind::Bits, 16},
+    Type{TypeKind::Bits, 32},     Type{TypeKind::Bits, 64},
+    Type{TypeKind::Unsigned, 16}, Type{TypeKind::Unsigned, 32},
+    Type{TypeKind::Unsigned, 64}, Type{TypeKind::Signed, 16},
+    Type{TypeKind::Signed, 32},   Type{TypeKind::Signed, 64},
+    Type{TypeKind::Float, 16},    Type{TypeKind::Float, 32},
+    Type{TypeKind::Float, 64}};
+
+template <Op op, size_t... indices>
+Computation ofType(Type type, std::index_sequence<indices...>) {
+  Computation found = nullptr;
+  ((type == types[indices] ? void(found = compute<op, types[indices]>)
+                           : void()),
+   ...);
+  return found;
+}
+
+template <Op... ops> Computation ofOp(Op op, Type type) {
+  Computation found = nullptr;
+  ((op == ops ? void(found = ofType<ops>(
+                         type, std::make_index_sequence<types.size()>()))
+              : void()),
+   ...);
+  return found;
+}
+
 } // namespace
 
-std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 const OperandBits &operands) {
+Computation computationOf(const Instruction &instruction) {
   switch (instruction.op) {
   case Op::Cvt:
-    return converted(instruction, operands[0]);
-  case Op::Selp:
-    return operands[2] ? operands[0] : operands[1];
+    return convert;
   case Op::Mov:
-  case Op::Cvta: // an address of the host is one of global memory
-    return operands[0];
+  case Op::Cvta:
+    return copy;
   default:
-    break;
+    return ofOp<Op::Abs, Op::Add, Op::And, Op::Bfe, Op::Bfi, Op::Brev, Op::Clz,
+                Op::Div, Op::Fma, Op::Mad, Op::Max, Op::Min, Op::Mul, Op::Neg,
+                Op::Not, Op::Or, Op::Pack, Op::Popc, Op::Prmt, Op::Rcp, Op::Rem,
+                Op::Selp, Op::Setp, Op::Shf, Op::Shl, Op::Shr, Op::Sqrt,
+                Op::Sub, Op::Testp, Op::Xor>(instruction.op, instruction.type);
   }
-  if (instruction.type.kind != TypeKind::Float)
-    return ofIntegers(instruction, operands);
-  if (instruction.type.bits == 16) { // in f64, and rounded
-    OperandBits wide = operands;
-    for (uint64_t &operand : wide)
-      operand = std::bit_cast<uint64_t>(asDouble(instruction.type, operand));
-    const uint64_t value = ofFloats<double, uint64_t>(instruction, wide);
-    const bool isPredicate =
-        instruction.op == Op::Setp || instruction.op == Op::Testp;
-    return isPredicate
-               ? value
-               : floatBits(instruction.type, std::bit_cast<double>(value));
-  }
-  return instruction.type.bits == 32
-             ? ofFloats<float, uint32_t>(instruction, operands)
-             : ofFloats<double, uint64_t>(instruction, operands);
+}
+
+bool dividesByZero(const Instruction &instruction, const uint64_t *slots) {
+  return widened(instruction.type, slots[instruction.operands[1]]) == 0;
 }
 
 } // namespace meshloom::ptx

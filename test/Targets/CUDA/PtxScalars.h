@@ -4,18 +4,13 @@
 
 #include "PtxProgram.h"
 
-#include <array>
-#include <optional>
-
 namespace meshloom::ptx {
 
-/// The bits of an instruction's operands, of which it may have fewer.
-using OperandBits = std::array<uint64_t, 4>;
+/// Returns how the result of an instruction is computed. Null: it is a memory
+/// access or a branch, or has to do with other threads.
+Computation computationOf(const Instruction &instruction);
 
-/// The result of an instruction that is neither a memory access nor a branch,
-/// as bits, which may be sign-extended. Nothing where integers are divided by
-/// zero.
-std::optional<uint64_t> evaluate(const Instruction &instruction,
-                                 const OperandBits &operands);
+/// Returns whether an instruction that divides integers divides by zero.
+bool dividesByZero(const Instruction &instruction, const uint64_t *slots);
 
 } // namespace meshloom::ptx

@@ -14,6 +14,8 @@ namespace meshloom {
 struct LoweredProgram {
   Program program;
   std::vector<std::pair<std::string, Operation *>> kernels;
+  /// The program's buffers, by the function's values.
+  DenseMap<Value, unsigned> buffers = DenseMap<Value, unsigned>();
 };
 
 /// `func` has gone through --spmd-form-kernels. Fails, with a diagnostic at the

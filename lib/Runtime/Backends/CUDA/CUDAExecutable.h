@@ -9,6 +9,7 @@
 // work so far. The work between exchanges is a graph.
 #pragma once
 
+#include "Attentions.h"
 #include "CUDAClient.h"
 #include "CallTimes.h"
 #include "CardLibraries.h"
@@ -33,6 +34,7 @@ namespace meshloom::cuda {
 struct Call {
   const plan::Work *work = nullptr;
   const JoinedProduct *joined = nullptr;      ///< of a product with an epilogue
+  const Attention *attention = nullptr;       ///< of work that is one
   std::vector<plan::AccessElements> elements; ///< per access
   std::vector<int64_t> strides;               ///< [access][loop]
   LoadedKernel kernel;                        ///< of a kernel or product
@@ -120,7 +122,9 @@ private:
   /// Joins products with the kernels behind them where a library computes
   /// both.
   void joinEpilogues();
-  bool isOfLibrary(const JoinedProduct &product) const;
+  /// Joins the actions of attentions that a library computes.
+  void joinAttentions();
+  bool isOfLibrary(const Call &call) const;
   void order();
   plan::Offsets place() const;
   Status placeExchanges();
@@ -136,7 +140,8 @@ private:
                       std::vector<std::set<unsigned>> &edges) const;
   Result<Call> prepare(unsigned action);
   /// A call whose code is still to be found.
-  Call callOf(const plan::Work &work, const JoinedProduct *joined) const;
+  Call callOf(const plan::Work &work, const JoinedProduct *joined,
+              const Attention *attention = nullptr) const;
   /// The addends of a value: `first`, `first` + `step`, ...
   struct Addends {
     int64_t first, step, count;
@@ -156,6 +161,7 @@ private:
   LibraryWorkOrError planPart(const Call &call, const Part &part) const;
   LibraryWorkOrError planProduct(const Call &call, const DotStep &step,
                                  const Part &part) const;
+  LibraryWorkOrError planAttention(const Call &call, const Part &part) const;
   LibraryWorkOrError planConvolution(const Call &call, const KernelStep &step,
                                      const Part &part) const;
   LibraryWorkOrError planTransform(const Call &call, const KernelStep &step,
@@ -239,9 +245,10 @@ private:
   const std::shared_ptr<const LoadedCode> code;
   plan::StepGraph graph;
   std::map<unsigned, JoinedProduct> joined; ///< by the products' actions
-  std::set<unsigned> joinedKernels;         ///< their kernels' actions
-  std::vector<unsigned> sequence;           ///< of the graph's works
-  std::vector<Call> calls;                  ///< in that order
+  std::map<unsigned, const Attention *> attentions; ///< by actions
+  std::set<unsigned> joinedActions; ///< that others do together with their own
+  std::vector<unsigned> sequence;   ///< of the graph's works
+  std::vector<Call> calls;          ///< in that order
   /// Per call, the earlier ones that must have ended before it begins.
   std::vector<std::vector<unsigned>> after;
   std::vector<Segment> segments;

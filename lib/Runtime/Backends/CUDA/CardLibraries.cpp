@@ -42,6 +42,10 @@ LibraryWorkOrError CardLibraries::plan(const ImageConvolution &convolution) {
   return planBy<DnnLibrary>(paths.dnn, dnn, convolution);
 }
 
+LibraryWorkOrError CardLibraries::plan(const AttentionShape &attention) {
+  return planBy<DnnLibrary>(paths.dnn, dnn, attention);
+}
+
 LibraryWorkOrError CardLibraries::plan(Card &card,
                                        const Decomposition &decomposition) {
   const bool isOfBlas =

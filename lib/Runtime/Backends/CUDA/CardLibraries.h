@@ -30,6 +30,8 @@ public:
   LibraryWorkOrError plan(const MatrixProduct &product);
   /// How cuDNN computes this convolution.
   LibraryWorkOrError plan(const ImageConvolution &convolution);
+  /// How cuDNN computes this attention.
+  LibraryWorkOrError plan(const AttentionShape &attention);
   /// How cuFFT transforms these lines. `card` outlives the work.
   LibraryWorkOrError plan(Card &card, const FourierLines &lines);
   /// How cuSOLVER decomposes these matrices, or cuBLAS. `card` outlives the

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Dnn: NVIDIA's cuDNN, which computes convolutions on a card. The library is
-// found when a program first needs it.
+// Dnn: NVIDIA's cuDNN, which computes convolutions and attention on a card. The
+// library is found when a program first needs it.
 //
 // All that the library does is described by descriptors, whose attributes are
-// set before they are finished: tensors, an operation on them, a graph of this
-// one operation, and a plan by which an engine of the library computes it.
+// set before they are finished: tensors, operations on them, a graph of these,
+// and a plan by which an engine of the library computes it (DnnGraph).
 #pragma once
 
+#include "AttentionShape.h"
 #include "DnnFacts.h"
 #include "ImageConvolution.h"
 #include "LibraryWork.h"
@@ -88,19 +89,27 @@ public:
   Dnn(const Dnn &) = delete;
   Dnn &operator=(const Dnn &) = delete;
 
-  /// The convolution of this shape, which is asked for once. Null: the library
-  /// has no engine for it that keeps our promises about numbers.
+  /// Work of this shape, which is asked for once. Null: the library has no
+  /// engine for it that keeps our promises about numbers.
   LibraryWorkOrError plan(const ImageConvolution &convolution);
+  LibraryWorkOrError plan(const AttentionShape &attention);
 
 private:
+  template <typename Work>
+  using Plans = std::map<Work, std::shared_ptr<const LibraryWork>>;
+
   Dnn(const DnnLibrary &library, DnnHandle handle)
       : library(library), handle(handle) {}
+
+  template <typename Graph, typename Work>
+  LibraryWorkOrError planOnce(Plans<Work> &plans, const Work &work);
 
   const DnnLibrary &library;
   const DnnHandle handle;
   std::mutex running; ///< the handle has one stream at a time
   std::mutex mutex;   ///< of the plans
-  std::map<ImageConvolution, std::shared_ptr<const LibraryWork>> plans;
+  Plans<ImageConvolution> convolutions;
+  Plans<AttentionShape> attentions;
 };
 
 } // namespace meshloom::cuda

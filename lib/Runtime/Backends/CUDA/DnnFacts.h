@@ -20,6 +20,7 @@ enum class DnnResult : int {
 
 /// The kinds of descriptors, which are all objects but the handle.
 enum class DnnObject : int {
+  Pointwise = 0,
   Convolution = 1,
   Engine = 2,
   EngineConfiguration = 3,
@@ -28,15 +29,21 @@ enum class DnnObject : int {
   Forward = 10,
   FilterGradient = 11,
   DataGradient = 12,
+  PointwiseOperation = 13,
   OperationGraph = 15,
   VariantPack = 16,
-  Tensor = 17
+  Tensor = 17,
+  Matmul = 18,
+  MatmulOperation = 19,
+  Reduction = 21,
+  ReductionOperation = 22
 };
 
 /// The types of attributes' values.
 enum class DnnValue : int {
   Handle = 0,
   DataType = 1,
+  Boolean = 2,
   Int64 = 3,
   Float = 4,
   Double = 5,
@@ -44,10 +51,15 @@ enum class DnnValue : int {
   ConvolutionMode = 7,
   HeuristicsMode = 8,
   NumericalNote = 11,
-  Descriptor = 15
+  PointwiseMode = 14,
+  Descriptor = 15,
+  ReductionOperator = 18
 };
 
 enum class DnnAttribute : int {
+  PointwiseMode = 0,
+  PointwiseCompute = 1,
+  PointwiseAxis = 9,
   ConvolutionCompute = 100,
   ConvolutionMode = 101,
   ConvolutionDilations = 102,
@@ -80,6 +92,11 @@ enum class DnnAttribute : int {
   FilterGradientFilter = 715,
   FilterGradientImage = 716,
   FilterGradientResponse = 717,
+  PointwisePointwise = 750,
+  PointwiseX = 751,
+  PointwiseB = 752,
+  PointwiseY = 753,
+  PointwiseCondition = 758,
   GraphHandle = 800,
   GraphOperations = 801,
   TensorAlignment = 900,
@@ -87,15 +104,47 @@ enum class DnnAttribute : int {
   TensorExtents = 902,
   TensorStrides = 903,
   TensorId = 906,
+  TensorIsVirtual = 907,
+  TensorIsByValue = 908,
   PackIds = 1000,
   PackPointers = 1001,
   PackWorkspace = 1003,
-  EngineNumericalNotes = 1303
+  EngineNumericalNotes = 1303,
+  MatmulCompute = 1500,
+  MatmulA = 1520,
+  MatmulB = 1521,
+  MatmulC = 1522,
+  MatmulMatmul = 1523,
+  ReductionOperator = 1600,
+  ReductionCompute = 1601,
+  ReductionX = 1610,
+  ReductionY = 1611,
+  ReductionReduction = 1612
 };
 
-enum class DnnType : int { F32 = 0, F64 = 1, F16 = 2, BF16 = 9 };
+enum class DnnType : int {
+  F32 = 0,
+  F64 = 1,
+  F16 = 2,
+  I32 = 4,
+  BF16 = 9,
+  Boolean = 11
+};
 /// Convolution: a filter is read from its end.
 enum class DnnMode : int { Convolution = 0, CrossCorrelation = 1 };
+/// Operations on elements. Select: x where the condition holds, else b.
+enum class DnnPointwise : int {
+  Add = 0,
+  Multiply = 1,
+  Divide = 6,
+  Subtract = 9,
+  Exponential = 13,
+  Logarithm = 15,
+  IsGreaterOrEqual = 303,
+  Index = 501,
+  Select = 601
+};
+enum class DnnReduction : int { Sum = 0, Largest = 3 };
 enum class DnnHeuristics : int { Fallback = 2, A = 3 };
 /// An engine's remarks on its numbers.
 enum class DnnNote : int {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Epilogues.h"
 
+#include "GraphValues.h"
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -13,7 +15,9 @@ namespace {
 class Finder {
 public:
   Finder(const Program &program, const StepGraph &graph,
-         std::span<const ProductEpilogue> epilogues);
+         std::span<const ProductEpilogue> epilogues)
+      : program(program), graph(graph), epilogues(epilogues),
+        values(program, graph) {}
   /// Empty: the product is not joined with anything.
   std::vector<JoinedProduct> joinedWith(unsigned product) const;
 
@@ -45,37 +49,9 @@ private:
   const Program &program;
   const StepGraph &graph;
   std::span<const ProductEpilogue> epilogues;
-  /// Per buffer: the action that writes it, or -1.
-  std::vector<int> writers;
-  /// Per buffer: the one whose value it is. A view has that of its source.
-  std::vector<unsigned> values;
-  /// Per value: the actions that read it. The caller counts as one more.
-  std::vector<std::vector<unsigned>> readers;
+  const GraphValues values;
 };
 } // namespace
-
-Finder::Finder(const Program &program, const StepGraph &graph,
-               std::span<const ProductEpilogue> epilogues)
-    : program(program), graph(graph), epilogues(epilogues),
-      writers(graph.buffers.size(), -1), readers(graph.buffers.size()) {
-  for (unsigned buffer = 0; buffer < graph.buffers.size(); ++buffer)
-    values.push_back(buffer);
-  for (unsigned action = 0; action < graph.works.size(); ++action)
-    for (const Access &access : graph.works[action].accesses)
-      if (access.writes)
-        writers[writtenBuffer(access)] = int(action);
-  for (const Step &step : program.steps)
-    if (auto *collective = std::get_if<CollectiveStep>(&step))
-      for (auto [from, to] : collective->moves)
-        if (writers[to] < 0)
-          values[to] = values[from];
-  for (unsigned action = 0; action < graph.works.size(); ++action)
-    for (const Access &access : graph.works[action].accesses)
-      if (access.reads)
-        readers[values[access.buffer]].push_back(action);
-  for (const ProgramResult &result : program.results)
-    readers[values[result.buffer]].push_back(unsigned(graph.works.size()));
-}
 
 const ProductEpilogue *Finder::epilogueOf(unsigned action,
                                           std::string_view gelu) const {
@@ -119,7 +95,7 @@ const Access &Finder::accessOf(unsigned kernel, unsigned operand) const {
 
 unsigned Finder::valueOf(unsigned kernel, unsigned operand) const {
   const Access &access = accessOf(kernel, operand);
-  return operand < stepOf(kernel).inputs.size() ? values[access.buffer]
+  return operand < stepOf(kernel).inputs.size() ? values.valueOf(access.buffer)
                                                 : writtenBuffer(access);
 }
 
@@ -223,9 +199,9 @@ std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
   if (!epilogue)
     return std::nullopt;
   const unsigned factor = valueOf(gradient, *epilogue->factor);
-  const int product = writers[factor];
-  if (product < 0 || graph.works[size_t(product)].kind != Work::Kind::Dot ||
-      readers[factor] != std::vector{gradient})
+  const std::optional<unsigned> product = values.writerOf(factor);
+  if (!product || graph.works[*product].kind != Work::Kind::Dot ||
+      values.readersOf(factor) != std::vector{gradient})
     return std::nullopt;
   std::vector<unsigned> terms;
   for (unsigned operand : epilogue->terms) {
@@ -242,7 +218,7 @@ std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
         valueOf(gradient, operand) != valueOf(gelu.kernel, result))
       return std::nullopt;
   }
-  auto joined = join(unsigned(product), gradient, *epilogue, *epilogue->factor);
+  auto joined = join(*product, gradient, *epilogue, *epilogue->factor);
   if (!joined)
     return std::nullopt;
   // An element of gelu's operands is where the gradient's is.
@@ -261,12 +237,12 @@ std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
 std::vector<unsigned> Finder::gradientsOf(unsigned kernel,
                                           unsigned value) const {
   const ProductEpilogue &epilogue = *epilogueOf(kernel);
-  std::vector<unsigned> gradients = readers[value];
+  std::vector<unsigned> gradients = values.readersOf(value);
   const KernelStep &step = stepOf(kernel);
   const size_t inputs = step.inputs.size();
   for (size_t o = 0; o < step.outputs.size(); ++o)
     if (const auto output = unsigned(inputs + o); output != epilogue.result) {
-      const auto &more = readers[valueOf(kernel, output)];
+      const auto &more = values.readersOf(valueOf(kernel, output));
       gradients.insert(gradients.end(), more.begin(), more.end());
     }
   std::erase(gradients, kernel);
@@ -279,11 +255,12 @@ std::vector<unsigned> Finder::gradientsOf(unsigned kernel,
 std::vector<JoinedProduct> Finder::joinedWith(unsigned product) const {
   const Access &written = graph.works[product].accesses[2];
   const unsigned value = written.buffer;
-  const auto first = std::ranges::find_if(readers[value], [&](unsigned action) {
+  const std::vector<unsigned> &readers = values.readersOf(value);
+  const auto first = std::ranges::find_if(readers, [&](unsigned action) {
     const ProductEpilogue *epilogue = epilogueOf(action);
     return epilogue && termOf(action, *epilogue, value);
   });
-  if (first == readers[value].end())
+  if (first == readers.end())
     return {};
   const unsigned kernel = *first;
   const ProductEpilogue &epilogue = *epilogueOf(kernel);
@@ -322,48 +299,4 @@ cuda::findEpilogues(const Program &program, const StepGraph &graph,
       if (auto joined = finder.joinedWith(action); !joined.empty())
         found.push_back(std::move(joined));
   return found;
-}
-
-/// Returns whether a path of edges leads from `first` to `last` by way of other
-/// actions.
-static bool isBetween(const std::vector<std::vector<unsigned>> &successors,
-                      unsigned first, unsigned last) {
-  std::vector<bool> seen(successors.size());
-  std::vector<unsigned> waiting;
-  auto add = [&](unsigned action) {
-    if (!seen[action])
-      waiting.push_back(action);
-    seen[action] = true;
-  };
-  for (unsigned next : successors[first])
-    if (next != last)
-      add(next);
-  while (!waiting.empty() && !seen[last]) {
-    const unsigned action = waiting.back();
-    waiting.pop_back();
-    std::ranges::for_each(successors[action], add);
-  }
-  return seen[last];
-}
-
-bool cuda::joinActions(std::span<const JoinedProduct> joined,
-                       MemoryPlan &plan) {
-  std::vector<std::vector<unsigned>> successors = plan.successors;
-  for (const JoinedProduct &one : joined) {
-    if (isBetween(successors, one.product, one.kernel))
-      return false;
-    for (std::vector<unsigned> &list : successors)
-      std::ranges::replace(list, one.kernel, one.product);
-    std::vector<unsigned> &list = successors[one.product];
-    const std::vector<unsigned> more = std::move(successors[one.kernel]);
-    successors[one.kernel].clear();
-    list.insert(list.end(), more.begin(), more.end());
-    std::erase(list, one.product);
-  }
-  plan.successors = std::move(successors);
-  std::ranges::fill(plan.numPredecessors, 0);
-  for (const std::vector<unsigned> &list : plan.successors)
-    for (unsigned next : list)
-      ++plan.numPredecessors[next];
-  return true;
 }

@@ -25,8 +25,4 @@ std::vector<std::vector<JoinedProduct>>
 findEpilogues(const Program &program, const plan::StepGraph &graph,
               std::span<const ProductEpilogue> epilogues);
 
-/// Makes each product of a list and its kernel one action, the product's.
-/// Returns false, and changes nothing, where other work comes between them.
-bool joinActions(std::span<const JoinedProduct> joined, plan::MemoryPlan &plan);
-
 } // namespace meshloom::cuda

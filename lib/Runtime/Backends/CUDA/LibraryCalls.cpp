@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that libraries of NVIDIA's compute: products by cuBLASLt, convolutions
-// by cuDNN, Fourier transforms by cuFFT, decompositions by cuSOLVER, and
-// triangular systems by cuBLAS.
+// and attention by cuDNN, Fourier transforms by cuFFT, decompositions by
+// cuSOLVER, and triangular systems by cuBLAS.
 #include "CUDAExecutable.h"
 
 #include <algorithm>
@@ -51,6 +51,19 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
       return noLibraryWork();
   }
   return card->libraries().plan(*product);
+}
+
+LibraryWorkOrError CUDAExecutable::planAttention(const Call &call,
+                                                 const Part &part) const {
+  AttentionShape::Loops loops{part.extents, {}, {}, {}};
+  for (size_t access = 0; access < call.elements.size(); ++access) {
+    loops.strides.emplace_back(call.elements[access].strides);
+    loops.alignments.push_back(alignmentAt(part.offsets[access]));
+    loops.types.push_back(
+        graph.buffers[call.work->accesses[access].buffer].type);
+  }
+  const auto attention = AttentionShape::of(*call.attention, loops);
+  return attention ? card->libraries().plan(*attention) : noLibraryWork();
 }
 
 LibraryWorkOrError CUDAExecutable::planConvolution(const Call &call,
@@ -260,6 +273,8 @@ LibraryWorkOrError CUDAExecutable::planTriangular(const Call &call,
 LibraryWorkOrError CUDAExecutable::planPart(const Call &call,
                                             const Part &part) const {
   const Step &step = loaded.steps[call.work->step];
+  if (call.attention)
+    return planAttention(call, part);
   if (call.work->kind == Work::Kind::Dot)
     return planProduct(call, std::get<DotStep>(step), part);
   if (call.work->kind != Work::Kind::Kernel)

@@ -3,7 +3,10 @@
 // calls each comes after, and the code of each.
 #include "CUDAExecutable.h"
 
+#include "GraphValues.h"
+
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <numeric>
 #include <queue>
@@ -13,8 +16,8 @@ using namespace meshloom;
 using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
-bool CUDAExecutable::isOfLibrary(const JoinedProduct &product) const {
-  const auto parts = planParts(callOf(product.work, &product));
+bool CUDAExecutable::isOfLibrary(const Call &call) const {
+  const auto parts = planParts(call);
   return parts && !parts->empty();
 }
 
@@ -24,18 +27,44 @@ void CUDAExecutable::joinEpilogues() {
     return;
   for (const std::vector<JoinedProduct> &products :
        findEpilogues(loaded, graph, code->code.epilogues)) {
+    ActionJoiner joiner(graph.plan);
     const bool isPossible =
         std::ranges::all_of(products, [&](const JoinedProduct &product) {
-          return !joinedKernels.contains(product.kernel) &&
-                 isOfLibrary(product);
+          return !attentions.contains(product.product) &&
+                 !joinedActions.contains(product.product) &&
+                 !joinedActions.contains(product.kernel) &&
+                 isOfLibrary(callOf(product.work, &product)) &&
+                 joiner.join(std::array{product.product, product.kernel},
+                             product.product);
         });
-    if (!isPossible || !joinActions(products, graph.plan))
+    if (!isPossible)
       continue;
+    joiner.finish();
     for (const JoinedProduct &product : products) {
       graph.works[product.product] = product.work;
-      joinedKernels.insert(product.kernel);
+      joinedActions.insert(product.kernel);
       joined.emplace(product.product, product);
     }
+  }
+}
+
+void CUDAExecutable::joinAttentions() {
+  if (options.checkNonFinite)
+    return;
+  for (JoinedAttention &found :
+       findAttentions(loaded, graph, code->code.attentions)) {
+    ActionJoiner joiner(graph.plan);
+    if (std::ranges::any_of(
+            found.actions,
+            [&](unsigned action) { return joinedActions.contains(action); }) ||
+        !isOfLibrary(callOf(found.work, nullptr, found.attention)) ||
+        !joiner.join(found.actions, found.result))
+      continue;
+    joiner.finish();
+    graph.works[found.result] = std::move(found.work);
+    attentions.emplace(found.result, found.attention);
+    std::erase(found.actions, found.result);
+    joinedActions.insert(found.actions.begin(), found.actions.end());
   }
 }
 
@@ -49,7 +78,7 @@ void CUDAExecutable::order() {
   while (!ready.empty()) {
     const unsigned action = ready.top();
     ready.pop();
-    if (!joinedKernels.contains(action))
+    if (!joinedActions.contains(action))
       sequence.push_back(action);
     for (unsigned next : graph.plan.successors[action])
       if (--waiting[next] == 0)
@@ -181,6 +210,7 @@ Status CUDAExecutable::plan() {
   graph = std::move(*built);
   if (Status ok = placeExchanges(); !ok)
     return ok;
+  joinAttentions();
   joinEpilogues();
   order();
   for (unsigned action : sequence) {
@@ -206,11 +236,12 @@ Status CUDAExecutable::plan() {
   return Success();
 }
 
-Call CUDAExecutable::callOf(const Work &work,
-                            const JoinedProduct *product) const {
+Call CUDAExecutable::callOf(const Work &work, const JoinedProduct *product,
+                            const Attention *attention) const {
   Call call;
   call.work = &work;
   call.joined = product;
+  call.attention = attention;
   for (unsigned a = 0; a < work.accesses.size(); ++a) {
     const Access &access = work.accesses[a];
     const GraphBuffer &buffer = graph.buffers[access.buffer];
@@ -228,12 +259,14 @@ Call CUDAExecutable::callOf(const Work &work,
 
 Result<Call> CUDAExecutable::prepare(unsigned action) {
   const auto product = joined.find(action);
+  const auto attention = attentions.find(action);
   const Work &work = graph.works[action];
   Call call =
-      callOf(work, product == joined.end() ? nullptr : &product->second);
+      callOf(work, product == joined.end() ? nullptr : &product->second,
+             attention == attentions.end() ? nullptr : attention->second);
   if (work.isExchange())
     return call;
-  if (Status ok = findKernel(call); !ok)
+  if (Status ok = call.attention ? Success() : findKernel(call); !ok)
     return ok.error();
   if (Status ok = planLibrary(call); !ok)
     return ok.error();

@@ -23,6 +23,13 @@ std::string CUDAExecutable::codeOf(const Call &call) {
 int64_t CUDAExecutable::flopsOf(const Call &call, const Part &part) const {
   if (call.work->kind == Work::Kind::Copy)
     return 0;
+  if (call.attention) { // two products, of which each has loops of its own
+    const auto extent = [&](unsigned loop) { return part.extents[loop]; };
+    const Attention &attention = *call.attention;
+    return 2 * elementCount(part.extents) / extent(attention.termLoop()) /
+           extent(attention.columnLoop()) *
+           (extent(attention.termLoop()) + extent(attention.columnLoop()));
+  }
   if (call.work->kind != Work::Kind::Reduce)
     return plan::flopsOf(loaded.steps[call.work->step], part.extents);
   const auto addends = std::ssize(call.work->addends[part.instance]);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which steps of a program are attention.
+#pragma once
+
+#include "meshloom/Core/DeviceCode.h"
+#include "meshloom/Targets/Kernels/ToProgram.h"
+
+namespace meshloom {
+
+/// Finds the attentions of a function, whatever its kernels are.
+std::vector<Attention> findAttentions(mlir::func::FuncOp function,
+                                      const LoweredProgram &lowered);
+
+} // namespace meshloom

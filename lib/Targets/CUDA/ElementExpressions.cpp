@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ElementExpressions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/AffineMap.h"
+
+#include <cmath>
+
+using namespace meshloom;
+using mlir::AffineExpr;
+using spmd::KernelOp;
+namespace arith = mlir::arith;
+
+bool ElementExpression::operator==(const ElementExpression &other) const {
+  return kind == other.kind && tensor == other.tensor &&
+         indices == other.indices && number == other.number &&
+         name == other.name && attributes == other.attributes &&
+         operands == other.operands;
+}
+
+/// The kernel's value that a result of a call of rows is, or the call's operand
+/// that an argument of its body is; else the value itself.
+static Value withoutRows(Value value) {
+  while (true) {
+    if (auto result = dyn_cast<mlir::OpResult>(value)) {
+      auto call = dyn_cast<spmd::LibraryCallOp>(result.getOwner());
+      if (!call || call.getCallee() != "rows")
+        return value;
+      value = call.getScalar().front().getTerminator()->getOperand(
+          result.getResultNumber());
+      continue;
+    }
+    auto argument = cast<mlir::BlockArgument>(value);
+    auto call =
+        dyn_cast<spmd::LibraryCallOp>(argument.getOwner()->getParentOp());
+    if (!call || call.getCallee() != "rows")
+      return value;
+    value = call.getInputs()[argument.getArgNumber()];
+  }
+}
+
+ElementExpressions::Expression
+ElementExpressions::unique(ElementExpression expression) {
+  // More is no attention.
+  constexpr size_t mostExpressions = 256;
+  const auto found = llvm::find(expressions, expression);
+  if (found != expressions.end())
+    return &*found;
+  if (expressions.size() == mostExpressions)
+    return nullptr;
+  return &expressions.emplace_back(std::move(expression));
+}
+
+std::optional<ElementExpressions::Loops>
+ElementExpressions::loopsOf(KernelOp kernel, unsigned output,
+                            ArrayRef<AffineExpr> indices) {
+  Loops loops(kernel.getNumLoops());
+  for (auto [dim, index] :
+       llvm::zip_equal(kernel.getOutputAccess(output).getResults(), indices))
+    if (auto loop = dyn_cast<mlir::AffineDimExpr>(dim))
+      loops[loop.getPosition()] = index;
+    else if (!isa<mlir::AffineConstantExpr>(dim))
+      return std::nullopt;
+  for (unsigned loop = 0; loop < loops.size(); ++loop) {
+    if (loops[loop])
+      continue;
+    if (kernel.getExtents()[loop] == 1)
+      loops[loop] = mlir::getAffineConstantExpr(0, kernel.getContext());
+    else if (!kernel.getReductions()[loop])
+      return std::nullopt;
+  }
+  return loops;
+}
+
+ElementExpressions::Expression
+ElementExpressions::elementOf(Value tensor, ArrayRef<AffineExpr> indices) {
+  using Kind = ElementExpression::Kind;
+  tensor = withoutRows(tensor);
+  auto kernel = tensor.getDefiningOp<KernelOp>();
+  auto element = [&](Kind kind) {
+    return unique(
+        {.kind = kind, .tensor = tensor, .indices = llvm::to_vector(indices)});
+  };
+  if (!kernel || kernel.getHeld() || kernel.getRanges())
+    return element(Kind::Element);
+  const unsigned output = cast<mlir::OpResult>(tensor).getResultNumber();
+  const auto loops = loopsOf(kernel, output, indices);
+  if (!loops)
+    return element(Kind::Element);
+  if (kernel.getReducer(output) != spmd::Reducer::None)
+    return element(Kind::Reduction);
+  return scalarOf(
+      kernel, kernel.getBlock()->getTerminator()->getOperand(output), *loops);
+}
+
+spmd::Reducer ElementExpressions::reducerOf(Expression reduction) {
+  auto result = cast<mlir::OpResult>(reduction->tensor);
+  return cast<KernelOp>(result.getOwner()).getReducer(result.getResultNumber());
+}
+
+ElementExpressions::Expression ElementExpressions::termOf(Expression reduction,
+                                                          AffineExpr index) {
+  auto result = cast<mlir::OpResult>(reduction->tensor);
+  auto kernel = cast<KernelOp>(result.getOwner());
+  Loops loops = *loopsOf(kernel, result.getResultNumber(), reduction->indices);
+  if (llvm::count(loops, AffineExpr()) != 1)
+    return nullptr;
+  *llvm::find(loops, AffineExpr()) = index;
+  return scalarOf(
+      kernel,
+      kernel.getBlock()->getTerminator()->getOperand(result.getResultNumber()),
+      loops);
+}
+
+ElementExpressions::Expression
+ElementExpressions::scalarOf(KernelOp kernel, Value value, const Loops &loops) {
+  if (Operation *op = value.getDefiningOp())
+    return operationOf(kernel, op, loops);
+  const unsigned input = cast<mlir::BlockArgument>(value).getArgNumber();
+  SmallVector<AffineExpr> indices;
+  for (AffineExpr dim : kernel.getInputAccess(input).getResults()) {
+    for (unsigned loop = 0; loop < loops.size(); ++loop)
+      if (!loops[loop] && dim.isFunctionOfDim(loop))
+        return nullptr;
+    indices.push_back(dim.replaceDims(loops));
+  }
+  return elementOf(kernel.getInputs()[input], indices);
+}
+
+/// Returns the number that a constant op is.
+static std::optional<double> numberOf(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (!constant)
+    return std::nullopt;
+  if (auto number = dyn_cast<mlir::FloatAttr>(constant.getValue()))
+    return number.getValueAsDouble();
+  if (auto number = dyn_cast<mlir::IntegerAttr>(constant.getValue()))
+    return number.getType().isInteger(1)
+               ? double(number.getValue().getBoolValue())
+               : double(number.getInt());
+  return std::nullopt;
+}
+
+/// Conditions that select true or false are these; nothing is larger than
+/// minus infinity.
+ElementExpressions::Expression
+ElementExpressions::operationOf(KernelOp kernel, Operation *op,
+                                const Loops &loops) {
+  using Kind = ElementExpression::Kind;
+  if (auto number = numberOf(op))
+    return unique({.kind = Kind::Constant, .number = *number});
+  if (auto index = dyn_cast<spmd::IndexOp>(op))
+    return loops[index.getLoop()]
+               ? unique(
+                     {.kind = Kind::Index, .indices = {loops[index.getLoop()]}})
+               : nullptr;
+  if (op->getNumRegions() != 0 || op->getNumResults() != 1 ||
+      op->getNumOperands() == 0)
+    return nullptr;
+  SmallVector<Expression> operands;
+  for (Value operand : op->getOperands()) {
+    Expression scalar = scalarOf(kernel, operand, loops);
+    if (!scalar)
+      return nullptr;
+    operands.push_back(scalar);
+  }
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
+      (isa<arith::TruncIOp, arith::ExtSIOp>(op) &&
+       operands[0]->kind == Kind::Index))
+    return operands[0];
+  if (isa<arith::SelectOp>(op) && operands[1]->isConstant() &&
+      operands[2]->isConstant() && op->getResult(0).getType().isInteger(1) &&
+      operands[1]->number == 1 && operands[2]->number == 0)
+    return operands[0];
+  if (isa<arith::MaximumFOp>(op))
+    for (unsigned side : {0, 1})
+      if (operands[side]->isConstant() && operands[side]->number == -HUGE_VAL)
+        return operands[1 - side];
+  return unique({.kind = Kind::Operation,
+                 .name = op->getName().getStringRef(),
+                 .attributes = op->getAttrDictionary(),
+                 .operands = std::move(operands)});
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An element of a value as an expression of elements of other values, through
+// all kernels in between, so that it does not matter how these are cut.
+#pragma once
+
+#include "meshloom/Dialect/SPMD/SPMD.h"
+
+#include "mlir/IR/AffineExpr.h"
+
+#include <deque>
+
+namespace meshloom {
+
+/// A scalar. Equal expressions of an ElementExpressions are one object.
+struct ElementExpression {
+  enum class Kind : uint8_t {
+    Element,   ///< of `tensor`, which no kernel has computed, at `indices`
+    Index,     ///< indices[0]
+    Constant,  ///< `number`
+    Operation, ///< of the op `name`, on `operands`
+    Reduction  ///< by a kernel, whose result is `tensor`, at `indices`
+  };
+  Kind kind;
+  Value tensor = {};
+  SmallVector<mlir::AffineExpr> indices = {};
+  double number = 0;
+  StringRef name = {};
+  DictionaryAttr attributes = {};
+  SmallVector<const ElementExpression *> operands = {};
+
+  bool is(StringRef op) const { return kind == Kind::Operation && name == op; }
+  bool isConstant() const { return kind == Kind::Constant; }
+  bool operator==(const ElementExpression &other) const;
+};
+
+/// Widening and rounding of floats is left out.
+class ElementExpressions {
+public:
+  using Expression = const ElementExpression *;
+  /// The element of `tensor` at these indices. Null: it is too large.
+  Expression elementOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
+  /// Returns how a reduction combines its terms.
+  static spmd::Reducer reducerOf(Expression reduction);
+  /// The term of a reduction at `index` of its only loop of several iterations;
+  /// null where it has several such loops.
+  Expression termOf(Expression reduction, mlir::AffineExpr index);
+
+private:
+  using Loops = SmallVector<mlir::AffineExpr>;
+  /// The loops of the iteration in which a kernel computes an element; null
+  /// where the loop reduces. Nothing: they cannot be told.
+  static std::optional<Loops> loopsOf(spmd::KernelOp kernel, unsigned output,
+                                      ArrayRef<mlir::AffineExpr> indices);
+  Expression scalarOf(spmd::KernelOp kernel, Value value, const Loops &loops);
+  Expression operationOf(spmd::KernelOp kernel, Operation *op,
+                         const Loops &loops);
+  Expression unique(ElementExpression expression);
+
+  std::deque<ElementExpression> expressions;
+};
+
+} // namespace meshloom
