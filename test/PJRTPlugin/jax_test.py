@@ -58,9 +58,10 @@ class OneDevice(unittest.TestCase):
 
     def test_all_element_types_come_back(self):
         for name in ["bfloat16", "float16", "float32", "int8", "uint8", "int16", "uint16",
-                     "int32", "uint32", "bool", "complex64", "float8_e4m3fn", "float8_e5m2"]:
+                     "int32", "uint32", "bool", "complex64", "float8_e4m3fn", "float8_e5m2",
+                     "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn"]:
             with self.subTest(name):
-                x = np.arange(4).astype(jnp.dtype(name))
+                x = np.arange(4, dtype=np.float32).astype(jnp.dtype(name))
                 np.testing.assert_array_equal(np.asarray(jnp.asarray(x)[::-1]), x[::-1])
         for name in ["int4", "uint4"]:
             with self.subTest(name):
