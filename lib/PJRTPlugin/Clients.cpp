@@ -394,6 +394,17 @@ Result<DeviceObject *> ClientObject::device(int64_t id) const {
                            id, devices.size(), devices.size() - 1));
 }
 
+Status ClientObject::checkThreads() const {
+  if (forks == ProcessEnd::forks())
+    return Success();
+  return Error("this process was forked off after Meshloom's devices were "
+               "created, and has none of their threads: it may read values, "
+               "but neither compile nor run programs. Start processes by "
+               "'spawn' (multiprocessing.set_start_method), or fork before "
+               "the first computation",
+               ErrorCode::FAILED_PRECONDITION);
+}
+
 void plugin::addClients(FunctionTable &table) {
   table.set<create>(Slot::Client_Create);
   table.set<destroy>(Slot::Client_Destroy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ElementTypes.h"
 
+#include "meshloom/Dialect/StableHLO/StableHLO.h"
 #include "meshloom/Runtime/Backends/PJRT/PluginClient.h"
 
 #include <algorithm>
@@ -25,7 +26,9 @@ constexpr StoredAsByte storedAsBytes[] = {{16, "f8E5M2"},
                                           {24, "i2", DType::I8, 6},
                                           {25, "ui2", DType::UI8, 6},
                                           {26, "f8E4M3"},
-                                          {27, "f8E3M4"}};
+                                          {27, "f8E3M4"},
+                                          {28, "f8E8M0FNU"},
+                                          {29, "f4E2M1FN", DType::UI8, 4}};
 constexpr int32_t tokenCode = 23;
 
 ElementType ofBytes(const StoredAsByte &type) {
@@ -41,7 +44,16 @@ ElementType plugin::tokenType() {
   return {tokenCode, DType::UI8, "token", true};
 }
 
-std::optional<ElementType> plugin::elementTypeNamed(std::string_view name) {
+std::string plugin::elementNameOf(Type element) {
+  if (auto minifloat = dyn_cast<stablehlo::MinifloatType>(element))
+    return stringifyMinifloatFormat(minifloat.getFormat()).str();
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  return name;
+}
+
+std::optional<ElementType> plugin::elementTypeOf(Type element) {
+  const std::string name = elementNameOf(element);
   const auto *narrow =
       std::ranges::find(storedAsBytes, name, &StoredAsByte::name);
   if (narrow != std::end(storedAsBytes))

@@ -185,6 +185,8 @@ namespace {
 Result<std::unique_ptr<LoadedExecutableObject>>
 loadProgram(const ClientObject &client, std::string_view code,
             std::string_view options) {
+  if (Status threads = client.checkThreads(); !threads)
+    return threads.error();
   auto program = client.compiler->compile(code, options);
   if (!program)
     return program.error();

@@ -288,6 +288,8 @@ void Execution::giveResults(const std::vector<Array> &results) {
 Status Execution::run() {
   if (loaded.devices.empty()) // all are in different processes
     return Success();
+  if (Status threads = loaded.devices.front()->client->checkThreads(); !threads)
+    return threads;
   if (Status right = check(); !right)
     return right;
   if (Status read = readBuffers(); !read)

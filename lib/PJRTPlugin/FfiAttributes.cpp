@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FfiAttributes.h"
 
+#include "ElementTypes.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,9 +25,7 @@ static std::string textOf(Attribute attribute) {
 }
 
 std::optional<int32_t> plugin::ffiTypeOf(Type type) {
-  std::string name;
-  llvm::raw_string_ostream(name) << type;
-  return llvm::StringSwitch<std::optional<int32_t>>(name)
+  return llvm::StringSwitch<std::optional<int32_t>>(elementNameOf(type))
       .Case("i1", 1)
       .Case("i8", 2)
       .Case("i16", 3)
@@ -51,6 +51,9 @@ std::optional<int32_t> plugin::ffiTypeOf(Type type) {
       .Case("i2", 26)
       .Case("ui2", 27)
       .Case("f8E4M3", 28)
+      .Case("f8E3M4", 29)
+      .Case("f4E2M1FN", 32)
+      .Case("f8E8M0FNU", 33)
       .Default(std::nullopt);
 }
 

@@ -13,6 +13,7 @@
 #include "DimOrder.h"
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
+#include "meshloom/Core/ProcessEnd.h"
 #include "meshloom/Runtime/Client.h"
 
 #include <mutex>
@@ -105,6 +106,12 @@ struct ClientObject : HandleObject<ClientObject> {
   }
   /// The device with that number. Fails where there is none.
   Result<DeviceObject *> device(int64_t id) const;
+  /// Fails in a process that was forked off since the client was created: it
+  /// has none of the threads that compile and compute.
+  Status checkThreads() const;
+
+private:
+  const int forks = ProcessEnd::forks();
 };
 
 /// An array that buffers are views of.

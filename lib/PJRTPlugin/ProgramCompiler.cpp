@@ -65,13 +65,12 @@ Result<ValueType> valueTypeOf(Type type, std::string_view kind, size_t index) {
                              "are arrays of static shapes",
                              kind, index, text),
                  ErrorCode::UNIMPLEMENTED);
-  std::string name;
-  llvm::raw_string_ostream(name) << tensor.getElementType();
-  const std::optional<ElementType> element = elementTypeNamed(name);
+  const auto element = elementTypeOf(tensor.getElementType());
   if (!element)
     return Error(fmt::format("{} {} of the program has elements of type {}, "
                              "which Meshloom does not support",
-                             kind, index, name),
+                             kind, index,
+                             elementNameOf(tensor.getElementType())),
                  ErrorCode::UNIMPLEMENTED);
   return ValueType{*element, Shape(tensor.getShape()),
                    DimOrder::rowMajor(size_t(tensor.getRank()))};

@@ -10,6 +10,7 @@ import ctypes
 import importlib.util
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -57,9 +58,10 @@ class OneDevice(unittest.TestCase):
 
     def test_all_element_types_come_back(self):
         for name in ["bfloat16", "float16", "float32", "int8", "uint8", "int16", "uint16",
-                     "int32", "uint32", "bool", "complex64", "float8_e4m3fn", "float8_e5m2"]:
+                     "int32", "uint32", "bool", "complex64", "float8_e4m3fn", "float8_e5m2",
+                     "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn"]:
             with self.subTest(name):
-                x = np.arange(4).astype(jnp.dtype(name))
+                x = np.arange(4, dtype=np.float32).astype(jnp.dtype(name))
                 np.testing.assert_array_equal(np.asarray(jnp.asarray(x)[::-1]), x[::-1])
         for name in ["int4", "uint4"]:
             with self.subTest(name):
@@ -444,6 +446,27 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(Exception, r"(?s)jax_test\.py.*nobody_knows_this"):
             jax.jit(unknown)(jnp.arange(3.0))
         self.assertEqual(float(jnp.float32(1) + 1), 2)
+
+    def test_a_process_that_is_forked_off_reads_values_and_computes_nothing(self):
+        f = jax.jit(lambda a: a + 1)
+        x = f(jnp.arange(3.0))
+        fresh = jax.jit(lambda a: a * 5)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # where it waits for threads that it does not have
+            for function in (lambda: np.asarray(x)[2], lambda: f(x), lambda: fresh(x)):
+                try:
+                    os.write(writer, f"{function()}\n".encode())
+                except Exception as error:
+                    os.write(writer, f"{error}"[:19].encode() + b"\n")
+            os._exit(0)
+        os.close(writer)
+        os.waitpid(child, 0)
+        with os.fdopen(reader) as lines:
+            refusal = "FAILED_PRECONDITION\n"
+            self.assertEqual(lines.readlines(), ["3.0\n", refusal, refusal])
+        self.assertEqual(float(fresh(x)[2]), 15)
 
     def test_callbacks_have_numbers_of_four_bits(self):
         x = jnp.arange(-4, 4, dtype=jnp.int4)

@@ -3,6 +3,13 @@
 import os
 import zlib
 
+from absl import flags
+
+
+def pytest_configure():
+    # Tests read flags, such as the folder for their files, which pytest does not parse.
+    flags.FLAGS.mark_as_parsed()
+
 
 def pytest_collection_modifyitems(items):
     every = int(os.environ.get("MESHLOOM_SAMPLE_EVERY", "1"))

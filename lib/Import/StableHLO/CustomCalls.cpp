@@ -3,9 +3,9 @@
 // what users registered, and an error that names any other.
 #include "CustomCalls.h"
 
+#include "NarrowFormats.h"
 #include "Prepare.h"
 #include "meshloom/Math/FloatMath.h"
-#include "meshloom/Math/NarrowFormats.h"
 
 #include "meshloom/Core/CustomCall.h"
 #include "meshloom/Core/DebugPrint.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// f8 are bytes (ui8), and integers of 2 and 4 bits numbers of 8 bits. An op
-// that only moves numbers moves bytes; other ops compute with unpacked ones,
-// and their results are packed. The calls that do so are named in Prepare.h.
+// Floats of 4 to 8 bits are bytes (ui8), and integers of 2 and 4 bits numbers
+// of 8 bits. An op that only moves numbers moves bytes; other ops compute with
+// unpacked ones, and their results are packed. The calls that do so are named
+// in Prepare.h.
 #include "Importer.h"
+#include "NarrowFormats.h"
 #include "Prepare.h"
 
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/StableHLO/StableHLO.h"
-#include "meshloom/Math/NarrowFormats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -43,10 +44,11 @@ bool importer::replaces(Region &region) {
          end->getOperand(0) == block.getArgument(1);
 }
 
-/// Max or Min, if an op finds just that of numbers of f8: it is that of bytes
-/// in the order of the numbers, which is what devices send each other.
+/// Max or Min, if an op finds just that of floats whose bytes can be ordered:
+/// it is that of bytes in the order of the numbers, which is what devices send
+/// each other.
 static std::optional<ReduceKind> extremeOf(Operation *op, Type element) {
-  if (!isa_and_nonnull<FloatType>(element) ||
+  if (!element || !isOrdered(element) ||
       !isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp,
            stablehlo::AllReduceOp, stablehlo::ReduceScatterOp>(op))
     return std::nullopt;
@@ -89,9 +91,9 @@ public:
             types, [&](Type type) { return storedType(type); }));
       };
       for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-        if (auto narrow = dyn_cast_or_null<IntegerType>(narrowOf(type)))
+        if (Type narrow = narrowOf(type); narrow && bitsOf(narrow) <= 4)
           func.setArgAttr(unsigned(i), dtensor::bitsAttr,
-                          b.getI64IntegerAttr(narrow.getWidth()));
+                          b.getI64IntegerAttr(bitsOf(narrow)));
       func.setFunctionType(b.getFunctionType(stored(func.getArgumentTypes()),
                                              stored(func.getResultTypes())));
       return success();
@@ -172,6 +174,10 @@ private:
     if (!element)
       return success();
     auto dense = dyn_cast_or_null<DenseElementsAttr>(op->getAttr("value"));
+    if (isa<stablehlo::MinifloatType>(element)) { // is of bytes already
+      store(result);
+      return success();
+    }
     if (!dense || dense.getElementType() != element)
       return op->emitError("the value of a constant must be written out "
                            "(dense<...>), in its type");
@@ -195,19 +201,20 @@ private:
   LogicalResult visitBitcast(stablehlo::BitcastConvertOp op) {
     Value operand = op.getOperand(), result = op.getResult();
     Type from = narrow.lookup(operand), to = narrowOf(result.getType());
-    unsigned fromWidth = from ? from.getIntOrFloatBitWidth()
-                              : mlir::getElementTypeOrSelf(operand.getType())
-                                    .getIntOrFloatBitWidth();
-    unsigned toWidth =
-        mlir::getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
+    unsigned fromWidth =
+        bitsOf(from ? from : mlir::getElementTypeOrSelf(operand.getType()));
+    unsigned toWidth = bitsOf(mlir::getElementTypeOrSelf(result.getType()));
     bool ofBytes = fromWidth % 8 == 0 && toWidth % 8 == 0;
     if (fromWidth != toWidth && !ofBytes) {
       castBits(op, fromWidth, toWidth);
       return success();
     }
-    if (from && to && isa<IntegerType>(to) && from != to) {
+    if (from && to && toWidth < 8 && from != to) {
       b.setInsertionPoint(op);
-      Value same = call(unpackTarget, wide(result.getType()), operand, to);
+      // The bits above those of a float are 0.
+      const Type bits =
+          isa<IntegerType>(to) ? to : integer(toWidth, /*isSigned=*/false);
+      Value same = call(unpackTarget, bytes(result.getType()), operand, bits);
       narrow[same] = to;
       result.replaceAllUsesWith(same);
       op.erase();
@@ -290,12 +297,14 @@ private:
       bits = build(loc, "stablehlo.and", {bits, mask}, apart);
     }
     Value cast = bits;
-    if (to && isa<IntegerType>(to)) {
+    if (to) {
       auto byte = resultType.clone(b.getIntegerType(8, /*isSigned=*/false));
       if (bits.getType() != byte)
         bits = build(loc, "stablehlo.convert", bits, byte);
-      cast = call(unpackTarget, wide(resultType), bits, to);
-    } else if (!to && bits.getType() != resultType) {
+      cast = isa<IntegerType>(to)
+                 ? call(unpackTarget, wide(resultType), bits, to)
+                 : bits;
+    } else if (bits.getType() != resultType) {
       cast = build(loc, "stablehlo.bitcast_convert", bits, resultType);
     }
     if (to)
@@ -382,7 +391,7 @@ private:
       if (hasSign)
         type = type.clone(integer(8, *hasSign));
       // A number of 64 bits is rounded once.
-      if (isa<stablehlo::ConvertOp>(op) && isa<FloatType>(element) &&
+      if (isa<stablehlo::ConvertOp>(op) && !isa<IntegerType>(element) &&
           mlir::getElementTypeOrSelf(op->getOperand(0).getType())
                   .getIntOrFloatBitWidth() > 16 &&
           !mlir::getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
@@ -448,17 +457,22 @@ private:
       RankedTensorType type = wide(result.getType());
       if (auto constant = dyn_cast<stablehlo::ConstantOp>(inner))
         if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
-          constant->setAttr("value", widened(dense, type));
+          constant->setAttr("value",
+                            widened(dense, narrowOf(result.getType()), type));
       result.setType(type);
     }
     return mlir::WalkResult::advance();
   }
-  static Attribute widened(DenseElementsAttr dense, RankedTensorType type) {
-    bool isUnsigned = dense.getElementType().isUnsignedInteger();
+  static Attribute widened(DenseElementsAttr dense, Type element,
+                           RankedTensorType type) {
     return mapped(
         dense, type.getElementType(),
         [&](const llvm::APInt &number) {
-          return isUnsigned ? number.zext(8) : number.sext(8);
+          if (!isa<IntegerType>(element)) // a byte
+            return llvm::APFloat(
+                       unpackedByte(uint8_t(number.getZExtValue()), element))
+                .bitcastToAPInt();
+          return element.isUnsignedInteger() ? number.zext(8) : number.sext(8);
         },
         [](llvm::APFloat number) {
           bool loses;

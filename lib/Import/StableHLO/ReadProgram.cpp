@@ -50,7 +50,8 @@ parseText(StringRef text, const std::string &path, MLIRContext *context) {
     return module;
   if (StringRef type = unreadableElementType(text); !type.empty())
     messages += "the program has elements of type " + type.str() +
-                ", which Meshloom does not support\n";
+                ", which only portable artifacts can have here: write the "
+                "program as one (JAX's exported.serialize() does)\n";
   messages += remedyFor(text, messages);
   if (messages.empty())
     return Error("cannot parse '" + path + "'");

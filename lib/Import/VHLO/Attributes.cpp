@@ -137,13 +137,17 @@ LogicalResult EntryReader::readNumberAttribute(bool isFloat,
 }
 
 /// The elements of a tensor as MLIR 19 keeps them: bools are bits there, and a
-/// single byte of ones or zeros says that all elements are the same.
+/// single byte of ones or zeros says that all elements are the same. Floats
+/// that it does not know are bytes.
 LogicalResult EntryReader::readElements(Attribute &attribute) {
   Type any;
   StringRef blob;
   if (failed(readType(any)) || failed(readBlob(blob)))
     return failure();
   auto type = dyn_cast<RankedTensorType>(any);
+  if (type && isa<stablehlo::MinifloatType>(type.getElementType()))
+    type = type.clone(
+        mlir::IntegerType::get(context(), 8, mlir::IntegerType::Unsigned));
   if (!type || !type.hasStaticShape() ||
       !(type.getElementType().isIntOrIndexOrFloat() ||
         isa<mlir::ComplexType>(type.getElementType())))

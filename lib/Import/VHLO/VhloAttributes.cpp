@@ -150,6 +150,10 @@ SmallVector<SimpleType> simpleTypes(MLIRContext *context) {
   auto unsignedType = [&](unsigned width) {
     return builder.getIntegerType(width, /*isSigned=*/false);
   };
+  using Format = stablehlo::MinifloatFormat;
+  auto minifloat = [&](Format format) {
+    return stablehlo::MinifloatType::get(context, format);
+  };
   return {{0, 0, builder.getI1Type()},
           {2, 0, builder.getBF16Type()},
           {3, 0, builder.getF16Type()},
@@ -175,7 +179,12 @@ SmallVector<SimpleType> simpleTypes(MLIRContext *context) {
           {31, 2, builder.getIntegerType(2)},
           {32, 2, unsignedType(2)},
           {33, 0, builder.getNoneType()},
-          {35, 7, builder.getFloat8E4M3Type()}};
+          {35, 7, builder.getFloat8E4M3Type()},
+          {36, 7, minifloat(Format::F8E3M4)},
+          {37, 8, minifloat(Format::F4E2M1FN)},
+          {38, 8, minifloat(Format::F6E2M3FN)},
+          {39, 8, minifloat(Format::F6E3M2FN)},
+          {40, 8, minifloat(Format::F8E8M0FNU)}};
 }
 
 LogicalResult readVhlo(EntryReader &reader, Type &type) {

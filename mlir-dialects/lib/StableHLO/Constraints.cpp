@@ -79,6 +79,13 @@ SmallVector<int64_t> meshloom::numbersIn(mlir::DenseIntElementsAttr list) {
   return result;
 }
 
+unsigned meshloom::floatBitsOf(Type element) {
+  if (auto minifloat = dyn_cast<stablehlo::MinifloatType>(element))
+    return minifloat.getWidth();
+  auto format = dyn_cast<FloatType>(element);
+  return format ? format.getWidth() : 0;
+}
+
 bool meshloom::isPromotable(Type from, Type to) {
   if (from == to)
     return true;
@@ -95,8 +102,7 @@ bool meshloom::isPromotable(Type from, Type to) {
     return b && a.getSignedness() == b.getSignedness() &&
            a.getWidth() <= b.getWidth();
   }
-  auto a = dyn_cast<FloatType>(from), b = dyn_cast<FloatType>(to);
-  return a && b && a.getWidth() <= b.getWidth();
+  return floatBitsOf(from) > 0 && floatBitsOf(from) <= floatBitsOf(to);
 }
 
 int64_t meshloom::windowCount(int64_t extent, const WindowDim &window) {

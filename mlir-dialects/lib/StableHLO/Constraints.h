@@ -36,6 +36,9 @@ bool haveSameBaseline(Type type, Type other);
 /// Returns whether a tensor has quantized elements.
 bool isQuantized(Type type);
 
+/// The bits of a float; 0 for other types.
+unsigned floatBitsOf(Type element);
+
 /// Returns whether a value of element type `from` fits one of `to` unchanged.
 bool isPromotable(Type from, Type to);
 bool isPromotable(mlir::quant::QuantizedType from,

@@ -40,11 +40,7 @@ static bool isNamedAlgorithm(DotAlgorithmAttr algorithm) {
   if (algorithm.getLhsComponentCount() != 1 ||
       algorithm.getRhsComponentCount() != 1)
     return false;
-  auto bits = [](Type type) {
-    auto format = dyn_cast<FloatType>(type);
-    return format ? format.getWidth() : 0;
-  };
-  if (bits(lhs) == 8 && bits(rhs) == 8)
+  if (floatBitsOf(lhs) == 8 && floatBitsOf(rhs) == 8)
     return products == 1 &&
            (sum.isF32() || sum.isF16() || sum.isBF16() || sum == lhs);
   if (lhs != rhs || algorithm.getAllowImpreciseAccumulation())

@@ -72,7 +72,7 @@ static LogicalResult verifyQuantization(OpTy op, Type quantized) {
 LogicalResult UniformDequantizeOp::verify() {
   return success(succeeded(verifyQuantization(*this, getOperand().getType())) &&
                  Constraints(*this).require(
-                     isa<FloatType>(elementOf(getType())), "C2",
+                     floatBitsOf(elementOf(getType())) > 0, "C2",
                      "the result has the type that the operand expresses"));
 }
 LogicalResult UniformQuantizeOp::verify() {
@@ -114,7 +114,7 @@ LogicalResult CompareOp::verify() {
                                  : ComparisonType::SIGNED);
     if (isa<mlir::ComplexType>(element))
       return compareType == ComparisonType::FLOAT;
-    return !isa<FloatType>(element) || compareType == ComparisonType::FLOAT ||
+    return floatBitsOf(element) == 0 || compareType == ComparisonType::FLOAT ||
            compareType == ComparisonType::TOTALORDER;
   };
   if (fits())
@@ -156,8 +156,10 @@ LogicalResult ReducePrecisionOp::verify() {
 static std::optional<int64_t> bitsOf(Type element) {
   if (auto complex = dyn_cast<mlir::ComplexType>(element))
     return 2 * int64_t(complex.getElementType().getIntOrFloatBitWidth());
-  if (element.isIntOrFloat())
-    return element.getIntOrFloatBitWidth();
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.getWidth();
+  if (unsigned bits = floatBitsOf(element))
+    return bits;
   if (auto quantized = dyn_cast<QuantizedType>(element))
     return quantized.getStorageTypeIntegralWidth();
   return std::nullopt;
@@ -192,12 +194,14 @@ LogicalResult BitcastConvertOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult stablehlo::ConstantOp::verify() {
-  // A quantized constant is written as integers.
+  // A quantized constant is written as integers, one of minifloats as bytes.
   Type value = elementOf(getValue().getType());
-  auto quantized = dyn_cast<QuantizedType>(elementOf(getType()));
+  Type element = elementOf(getType());
+  auto quantized = dyn_cast<QuantizedType>(element);
   bool fits =
-      value == elementOf(getType()) ||
-      (quantized && value.isInteger(quantized.getStorageTypeIntegralWidth()));
+      value == element ||
+      (quantized && value.isInteger(quantized.getStorageTypeIntegralWidth())) ||
+      (isa<MinifloatType>(element) && value.isUnsignedInteger(8));
   return success(Constraints(*this).require(
       fits && getValue().getShapedType().getShape() == shapeOf(getResult()),
       "C1", "the value and the result differ in type"));

@@ -33,6 +33,20 @@ void StableHLODialect::registerTypes() {
       >();
 }
 
+unsigned MinifloatType::getWidth() const {
+  switch (getFormat()) {
+  case MinifloatFormat::F4E2M1FN:
+    return 4;
+  case MinifloatFormat::F6E2M3FN:
+  case MinifloatFormat::F6E3M2FN:
+    return 6;
+  case MinifloatFormat::F8E3M4:
+  case MinifloatFormat::F8E8M0FNU:
+    return 8;
+  }
+  llvm_unreachable("all formats have a width");
+}
+
 //===----------------------------------------------------------------------===//
 // Dimension numbers
 //===----------------------------------------------------------------------===//

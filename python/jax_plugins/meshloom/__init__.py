@@ -53,8 +53,9 @@ def _options() -> dict[str, int]:
     import jax
     from jax._src import distributed
 
-    from . import callbacks, ending, handlers
+    from . import callbacks, ending, forks, handlers
 
+    forks.watch()
     options = {
         "callback_function": callbacks.address(),
         "handler_function": handlers.address(),

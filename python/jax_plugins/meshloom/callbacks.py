@@ -44,6 +44,8 @@ _DTYPES = {
         25: ml_dtypes.uint2,
         26: ml_dtypes.float8_e4m3,
         27: ml_dtypes.float8_e3m4,
+        28: ml_dtypes.float8_e8m0fnu,
+        29: ml_dtypes.float4_e2m1fn,
     }.items()
 }
 

@@ -13,6 +13,30 @@
 // RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=rounded | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=ROUNDED
 // RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=kinds | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=KINDS
 // RUN: mesh-run %S/Inputs/narrow-types-1.13.3.mlirbc --function=integers | FileCheck %S/../StableHLO/run-narrow-types.mlir --check-prefix=INTEGERS
+// Floats that MLIR 19 has no types of have the bits and values of ml_dtypes.
+// RUN: mesh-run %S/Inputs/minifloats-1.13.3.mlirbc --function=codes | FileCheck %s --check-prefix=CODES
+// CODES: result 0 {{.*}} [40, 196, 84, 112, 120, 0]
+// CODES: result 1 {{.*}} [127, 255, 129, 255, 255, 0]
+// CODES: result 2 {{.*}} [127, 255, 129, 255, 255, 0]
+// CODES: result 3 {{.*}} [2, 12, 6, 7, 8, 0]
+// RUN: mesh-run %S/Inputs/minifloats-1.13.3.mlirbc --function=values | FileCheck %s --check-prefix=VALUES
+// VALUES: result 0 {{.*}} [0.015625, inf, nan, -0, -inf, 0.96875]
+// VALUES: result 1 {{.*}} [5.87747e-39, 1.17549e-38, 2, nan]
+// VALUES: result 2 {{.*}} [0.5, 1.5, 4, -0, -0.5, -6]
+// VALUES: result 3 {{.*}} [0.5, -7, 7.5, 0.25]
+// VALUES: result 4 {{.*}} [0.0625, -28, 1.25, 20]
+// RUN: mesh-run %S/Inputs/minifloats-1.13.3.mlirbc --function=computed | FileCheck %s --check-prefix=COMPUTED
+// COMPUTED: result 0 {{.*}} [6]
+// COMPUTED: result 1 {{.*}} [3, -6, 6, 1]
+// COMPUTED: result 2 {{.*}} [18.25, 7, 7, 36.25]
+// COMPUTED: result 3 {{.*}} [227, 23]
+// COMPUTED: result 4 {{.*}} [-1.5, -1, -0.5, -0]
+// RUN: mesh-run %S/Inputs/minifloats-1.13.3.mlirbc --function=reduced | FileCheck %s --check-prefix=REDUCED
+// REDUCED: result 0 {{.*}} [9.5]
+// RUN: mesh-opt %S/Inputs/minifloats-1.13.3.mlirbc | mesh-opt - --stablehlo-to-dtensor | FileCheck %s --check-prefix=MINIFLOATS
+// MINIFLOATS-LABEL: @reduced
+// MINIFLOATS: dtensor.constant {{.*}} tensor<3xui8>
+//
 // RUN: mesh-run %S/Inputs/manual-column-1.13.3.mlirbc --verify
 // RUN: mesh-run %S/Inputs/futures-1.17.0.mlirbc --function=argument | FileCheck %S/../StableHLO/run-futures.mlir --check-prefix=ARGUMENT
 //

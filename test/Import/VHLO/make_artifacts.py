@@ -27,6 +27,7 @@ PROGRAMS = [
     (TEXTS / "run-manual-column.mlir", "manual-column", ["1.13.3"]),
     (TEXTS / "run-narrow-types.mlir", "narrow-types", ["1.13.3"]),
     (TEXTS / "run-futures.mlir", "futures", ["1.17.0"]),
+    (HERE / "Inputs/minifloats.mlir", "minifloats", ["1.13.3"]),
 ]
 
 

@@ -267,6 +267,27 @@ def StableHLO_TokenType : TypeDef<StableHLO_Dialect, "Token"> {
   let summary = "Orders ops that have side effects";
 }
 
+def StableHLO_MinifloatFormat
+    : StableHLO_Enum<"MinifloatFormat", "How few bits are a float", [
+    I32EnumAttrCase<"F4E2M1FN", 0, "f4E2M1FN">,
+    I32EnumAttrCase<"F6E2M3FN", 1, "f6E2M3FN">,
+    I32EnumAttrCase<"F6E3M2FN", 2, "f6E3M2FN">,
+    I32EnumAttrCase<"F8E3M4", 3, "f8E3M4">,
+    I32EnumAttrCase<"F8E8M0FNU", 4, "f8E8M0FNU">]>;
+
+def StableHLO_MinifloatType : TypeDef<StableHLO_Dialect, "Minifloat"> {
+  let mnemonic = "minifloat";
+  let summary = "A float that MLIR 19 has no builtin type of";
+  let description = [{
+    Only portable artifacts can name these types as elements: MLIR's parser does
+    not know them. A constant of such a type has the bytes of its elements as
+    its value, of type ui8.
+  }];
+  let parameters = (ins EnumParameter<StableHLO_MinifloatFormat>:$format);
+  let assemblyFormat = "`<` $format `>`";
+  let extraClassDeclaration = [{ unsigned getWidth() const; }];
+}
+
 def StableHLO_FutureType : TypeDef<StableHLO_Dialect, "Future"> {
   let mnemonic = "future";
   let summary = "The result of an op that async_start has begun";

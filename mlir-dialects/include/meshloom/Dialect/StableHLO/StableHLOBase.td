@@ -91,7 +91,10 @@ def StableHLO_Signed
 def StableHLO_Integer
     : Type<CPred<"$_self.isIntOrFloat() && !$_self.isInteger(1) && "
                  "::llvm::isa<::mlir::IntegerType>($_self)">, "integer">;
-def StableHLO_Float : Type<AnyFloat.predicate, "floating-point">;
+def StableHLO_Float
+    : Type<Or<[AnyFloat.predicate,
+               CPred<"::llvm::isa<::meshloom::stablehlo::MinifloatType>("
+                     "$_self)">]>, "floating-point">;
 def StableHLO_Complex
     : Type<Or<[Complex<F32>.predicate, Complex<F64>.predicate]>,
            "complex<f32> or complex<f64>">;
