@@ -275,19 +275,43 @@ private:
       "Remove Redundant DEBUG_VALUE analysis", "Stack Frame Layout Analysis"};
 };
 
+/// Returns whether the instruction chooses the larger or the smaller number.
+bool isExtremum(const llvm::Instruction &instruction) {
+  auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call)
+    return false;
+  using namespace llvm::Intrinsic;
+  return llvm::is_contained({maximum, minimum, maxnum, minnum},
+                            call->getIntrinsicID());
+}
+
 /// Compares f16 numbers as f32. LLVM's passes narrow such comparisons to f16,
 /// and its code generator then compares lane by lane.
 void widenComparisons(llvm::Module &module) {
   for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function)) {
-      auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction);
-      llvm::Type *type = compare ? compare->getOperand(0)->getType() : nullptr;
-      if (!type || !type->getScalarType()->isHalfTy())
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      const bool chooses = isExtremum(instruction);
+      if (!chooses && !llvm::isa<llvm::FCmpInst>(instruction))
         continue;
-      llvm::IRBuilder<> builder(compare);
+      llvm::Type *type = instruction.getOperand(0)->getType();
+      if (!type->getScalarType()->isHalfTy())
+        continue;
+      llvm::IRBuilder<> builder(&instruction);
       llvm::Type *wide = type->getWithNewType(builder.getFloatTy());
-      for (llvm::Use &operand : compare->operands())
-        operand.set(builder.CreateFPExt(operand.get(), wide));
+      auto widened = [&](unsigned operand) {
+        return builder.CreateFPExt(instruction.getOperand(operand), wide);
+      };
+      if (!chooses) {
+        for (unsigned operand : {0U, 1U})
+          instruction.setOperand(operand, widened(operand));
+        continue;
+      }
+      llvm::Value *chosen = builder.CreateBinaryIntrinsic(
+          llvm::cast<llvm::IntrinsicInst>(instruction).getIntrinsicID(),
+          widened(0), widened(1), &instruction);
+      instruction.replaceAllUsesWith(builder.CreateFPTrunc(chosen, type));
+      instruction.eraseFromParent();
     }
 }
 
