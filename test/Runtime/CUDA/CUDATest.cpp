@@ -7,6 +7,8 @@
 
 #include "meshloom/Runtime/Profiler.h"
 
+#include <filesystem>
+
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::HasSubstr;
@@ -141,6 +143,21 @@ TEST_F(CUDATest, NoDriverIsAnErrorThatNamesIt) {
 }
 
 // The card is listed; clients have as many logical GPUs on it as they want.
+// The path is another one than that of the driver which is there already.
+TEST_F(CUDATest, OlderDriversAreRefused) {
+  begin("driver=11040");
+  const std::filesystem::path path(MESHLOOM_STANDIN_PATH);
+  const std::string another =
+      (path.parent_path() / "." / path.filename()).string();
+  auto client = clientOf("cuda:driver=" + another, 1);
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().message(),
+            fmt::format("the driver '{}' is one of CUDA 11.4, and the platform "
+                        "cuda needs one of CUDA 11.8 or later: install a newer "
+                        "driver",
+                        another));
+}
+
 TEST_F(CUDATest, PlatformListsItsCard) {
   begin();
   auto devices = platform(platformName()).value_or_throw()->devices();

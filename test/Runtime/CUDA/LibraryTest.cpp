@@ -3,6 +3,8 @@
 // do.
 #include "CUDATest.h"
 
+#include <filesystem>
+
 using namespace meshloom;
 using namespace meshloom::test;
 using testing::HasSubstr;
@@ -394,6 +396,19 @@ TEST_F(LibraryTest, LibraryThatIsNotThereIsAnErrorThatNamesIt) {
                   .message(),
               HasSubstr("GPU 0 (stand-in): NVIDIA's cuDNN cannot be loaded: "
                         "/nowhere/libcudnn.so"));
+  // The path is another one than that of the library which is there already.
+  const std::filesystem::path path(MESHLOOM_STANDIN_DNN_PATH);
+  const std::string another =
+      (path.parent_path() / "." / path.filename()).string();
+  begin();
+  setenv("MESHLOOM_STANDIN_CUDNN", "80907", /*overwrite=*/1);
+  EXPECT_THAT(clientOf(platformName(",cudnn=" + another), 2)
+                  .value_or_throw()
+                  ->load(compileFor("cuda", fmt::format(convolutionsText, 2)))
+                  .error()
+                  .message(),
+              HasSubstr("has the version 80907: cuDNN 9 is needed"));
+  unsetenv("MESHLOOM_STANDIN_CUDNN");
   begin();
   EXPECT_THAT(failure(fmt::format(",cublaslt={}", MESHLOOM_STANDIN_PATH)),
               HasSubstr("is no cuBLASLt: it has no function"));

@@ -4,30 +4,27 @@
 // also where nobody needs it.
 #include "DnnGraph.h"
 
+#include <utility>
+
 using namespace meshloom;
 using namespace meshloom::cuda;
 
-const DnnDescriptor &DnnAttention::addProduct(const DnnDescriptor &a,
-                                              const DnnDescriptor &b,
-                                              const DnnDescriptor &result) {
+DnnAttention::Node DnnAttention::addProduct(Node a, Node b, Node result) {
   DnnDescriptor &product = add(DnnObject::Matmul);
   product.set(DnnAttribute::MatmulCompute, DnnValue::DataType, DnnType::F32);
   product.finish();
   DnnDescriptor &operation = add(DnnObject::MatmulOperation);
   operation.set(DnnAttribute::MatmulMatmul, product);
-  operation.set(DnnAttribute::MatmulA, a);
-  operation.set(DnnAttribute::MatmulB, b);
-  operation.set(DnnAttribute::MatmulC, result);
+  operation.set(DnnAttribute::MatmulA, *a);
+  operation.set(DnnAttribute::MatmulB, *b);
+  operation.set(DnnAttribute::MatmulC, *result);
   addOperation(operation);
   return result;
 }
 
-const DnnDescriptor &DnnAttention::addPointwise(DnnPointwise mode,
-                                                const DnnDescriptor &x,
-                                                const DnnDescriptor *b,
-                                                const DnnDescriptor &result,
-                                                const DnnDescriptor *condition,
-                                                std::optional<int64_t> axis) {
+DnnAttention::Node DnnAttention::addPointwise(DnnPointwise mode, Node x, Node b,
+                                              Node result, Node condition,
+                                              std::optional<int64_t> axis) {
   DnnDescriptor &pointwise = add(DnnObject::Pointwise);
   pointwise.set(DnnAttribute::PointwiseMode, DnnValue::PointwiseMode, mode);
   pointwise.set(DnnAttribute::PointwiseCompute, DnnValue::DataType,
@@ -37,19 +34,18 @@ const DnnDescriptor &DnnAttention::addPointwise(DnnPointwise mode,
   pointwise.finish();
   DnnDescriptor &operation = add(DnnObject::PointwiseOperation);
   operation.set(DnnAttribute::PointwisePointwise, pointwise);
-  operation.set(DnnAttribute::PointwiseX, x);
+  operation.set(DnnAttribute::PointwiseX, *x);
   if (b)
     operation.set(DnnAttribute::PointwiseB, *b);
   if (condition)
     operation.set(DnnAttribute::PointwiseCondition, *condition);
-  operation.set(DnnAttribute::PointwiseY, result);
+  operation.set(DnnAttribute::PointwiseY, *result);
   addOperation(operation);
   return result;
 }
 
-const DnnDescriptor &DnnAttention::addReduction(DnnReduction mode,
-                                                const DnnDescriptor &x,
-                                                const DnnDescriptor &result) {
+DnnAttention::Node DnnAttention::addReduction(DnnReduction mode, Node x,
+                                              Node result) {
   DnnDescriptor &reduction = add(DnnObject::Reduction);
   reduction.set(DnnAttribute::ReductionOperator, DnnValue::ReductionOperator,
                 mode);
@@ -58,10 +54,19 @@ const DnnDescriptor &DnnAttention::addReduction(DnnReduction mode,
   reduction.finish();
   DnnDescriptor &operation = add(DnnObject::ReductionOperation);
   operation.set(DnnAttribute::ReductionReduction, reduction);
-  operation.set(DnnAttribute::ReductionX, x);
-  operation.set(DnnAttribute::ReductionY, result);
+  operation.set(DnnAttribute::ReductionX, *x);
+  operation.set(DnnAttribute::ReductionY, *result);
   addOperation(operation);
   return result;
+}
+
+DnnAttention::Node DnnAttention::addOperand(const DnnMatrices &matrices,
+                                            DnnType type) {
+  return &addTensor({type,
+                     {matrices.extents.begin(), matrices.extents.end()},
+                     {matrices.strides.begin(), matrices.strides.end()},
+                     matrices.alignment},
+                    matrices.operand, 0);
 }
 
 /// Returns the extents of the scores.
@@ -70,79 +75,60 @@ static std::vector<int64_t> scoresOf(const AttentionShape &attention) {
           attention.query.extents[2], attention.key.extents[3]};
 }
 
-const DnnDescriptor &DnnAttention::addMask(const AttentionShape &attention,
-                                           const DnnDescriptor &scores) {
-  const Extents extents = scoresOf(attention);
-  const DnnDescriptor *isSeen = nullptr;
+DnnAttention::Node DnnAttention::addMask(const AttentionShape &attention,
+                                         Node scores) {
+  const std::vector<int64_t> extents = scoresOf(attention);
+  Node isSeen = nullptr;
   if (attention.isCausal) {
-    auto index = [&](int64_t axis) -> const DnnDescriptor & {
+    auto index = [&](int64_t axis) {
       return addPointwise(DnnPointwise::Index, scores, nullptr,
-                          addIntermediate(DnnType::I32, extents), nullptr,
+                          &addIntermediate(DnnType::I32, extents), nullptr,
                           axis);
     };
-    const DnnDescriptor &row = index(2), &column = index(3);
-    isSeen = &addPointwise(DnnPointwise::IsGreaterOrEqual, row, &column,
-                           addIntermediate(DnnType::Boolean, extents));
+    const Node row = index(2), column = index(3);
+    isSeen = addPointwise(DnnPointwise::IsGreaterOrEqual, row, column,
+                          &addIntermediate(DnnType::Boolean, extents));
   } else {
-    const AttentionShape::Tensor &mask = *attention.mask;
-    isSeen = &addTensor({DnnType::Boolean,
-                         {mask.extents.begin(), mask.extents.end()},
-                         {mask.strides.begin(), mask.strides.end()},
-                         mask.alignment},
-                        mask.operand, 0);
+    isSeen = addOperand(*attention.mask, DnnType::Boolean);
   }
-  const DnnDescriptor &hidden = addScalar(attention.hidden, extents.size()),
-                      &result = addIntermediate(DnnType::F32, extents);
-  return attention.hidesWhereTrue ? addPointwise(DnnPointwise::Select, hidden,
-                                                 &scores, result, isSeen)
-                                  : addPointwise(DnnPointwise::Select, scores,
-                                                 &hidden, result, isSeen);
+  Node hidden = &addScalar(attention.hidden, extents.size());
+  if (attention.hidesWhereTrue)
+    std::swap(scores, hidden);
+  return addPointwise(DnnPointwise::Select, scores, hidden,
+                      &addIntermediate(DnnType::F32, extents), isSeen);
 }
 
 DnnAttention::DnnAttention(const DnnLibrary &library, DnnHandle handle,
                            std::mutex &running, const AttentionShape &attention)
     : DnnGraph(library, handle, running, attention.type) {
   const DnnType type = dnnTypeOf(attention.type);
-  auto operand = [&](const AttentionShape::Tensor &tensor,
-                     DnnType type) -> const DnnDescriptor & {
-    return addTensor({type,
-                      {tensor.extents.begin(), tensor.extents.end()},
-                      {tensor.strides.begin(), tensor.strides.end()},
-                      tensor.alignment},
-                     tensor.operand, 0);
-  };
-  const Extents extents = scoresOf(attention);
-  Extents rows = extents;
+  const std::vector<int64_t> extents = scoresOf(attention);
+  std::vector<int64_t> rows = extents;
   rows.back() = 1;
-  auto score = [&]() -> const DnnDescriptor & {
-    return addIntermediate(DnnType::F32, extents);
-  };
-  auto row = [&]() -> const DnnDescriptor & {
-    return addIntermediate(DnnType::F32, rows);
-  };
-  const DnnDescriptor *scores = &addProduct(
-      operand(attention.query, type), operand(attention.key, type), score());
+  auto score = [&] { return &addIntermediate(DnnType::F32, extents); };
+  auto row = [&] { return &addIntermediate(DnnType::F32, rows); };
+  Node scores = addProduct(addOperand(attention.query, type),
+                           addOperand(attention.key, type), score());
   if (attention.scale != 1)
-    scores =
-        &addPointwise(DnnPointwise::Multiply, *scores,
-                      &addScalar(attention.scale, extents.size()), score());
+    scores = addPointwise(DnnPointwise::Multiply, scores,
+                          &addScalar(attention.scale, extents.size()), score());
   if (attention.bias)
-    scores = &addPointwise(
-        DnnPointwise::Add, *scores,
-        &operand(*attention.bias, dnnTypeOf(attention.biasType)), score());
+    scores = addPointwise(
+        DnnPointwise::Add, scores,
+        addOperand(*attention.bias, dnnTypeOf(attention.biasType)), score());
   if (attention.isCausal || attention.mask)
-    scores = &addMask(attention, *scores);
-  const DnnDescriptor &largest =
-      addReduction(DnnReduction::Largest, *scores, row());
-  const DnnDescriptor &power = addPointwise(
-      DnnPointwise::Exponential,
-      addPointwise(DnnPointwise::Subtract, *scores, &largest, score()), nullptr,
-      score());
-  const DnnDescriptor &sum = addReduction(DnnReduction::Sum, power, row());
-  const DnnDescriptor &logarithm =
+    scores = addMask(attention, scores);
+  const Node largest = addReduction(DnnReduction::Largest, scores, row());
+  const Node distance =
+      addPointwise(DnnPointwise::Subtract, scores, largest, score());
+  const Node power =
+      addPointwise(DnnPointwise::Exponential, distance, nullptr, score());
+  const Node sum = addReduction(DnnReduction::Sum, power, row());
+  const Node logarithm =
       addPointwise(DnnPointwise::Logarithm, sum, nullptr, row());
-  addPointwise(DnnPointwise::Add, largest, &logarithm, row());
-  addProduct(addPointwise(DnnPointwise::Divide, power, &sum,
-                          addIntermediate(type, extents)),
-             operand(attention.value, type), operand(attention.result, type));
+  addPointwise(DnnPointwise::Add, largest, logarithm, row());
+  const Node weights = addPointwise(DnnPointwise::Divide, power, sum,
+                                    &addIntermediate(type, extents));
+  addProduct(weights, addOperand(attention.value, type),
+             addOperand(attention.result, type));
 }

@@ -99,21 +99,18 @@ public:
                const AttentionShape &attention);
 
 private:
-  using Extents = std::vector<int64_t>;
-  const DnnDescriptor &addProduct(const DnnDescriptor &a,
-                                  const DnnDescriptor &b,
-                                  const DnnDescriptor &result);
+  /// A tensor of the graph.
+  using Node = const DnnDescriptor *;
+  Node addOperand(const DnnMatrices &matrices, DnnType type);
+  // These return their result.
+  Node addProduct(Node a, Node b, Node result);
   /// Adds an operation on elements of f32. `b` and `condition`: or null.
-  const DnnDescriptor &addPointwise(DnnPointwise mode, const DnnDescriptor &x,
-                                    const DnnDescriptor *b,
-                                    const DnnDescriptor &result,
-                                    const DnnDescriptor *condition = nullptr,
-                                    std::optional<int64_t> axis = {});
-  const DnnDescriptor &addReduction(DnnReduction mode, const DnnDescriptor &x,
-                                    const DnnDescriptor &result);
+  Node addPointwise(DnnPointwise mode, Node x, Node b, Node result,
+                    Node condition = nullptr,
+                    std::optional<int64_t> axis = std::nullopt);
+  Node addReduction(DnnReduction mode, Node x, Node result);
   /// Hides scores, and returns all of them.
-  const DnnDescriptor &addMask(const AttentionShape &attention,
-                               const DnnDescriptor &scores);
+  Node addMask(const AttentionShape &attention, Node scores);
 };
 
 } // namespace meshloom::cuda
