@@ -394,9 +394,19 @@ Result<ElementType> plugin::checkedType(int32_t number,
 }
 
 ArrayType plugin::onOneDevice(DType type, Shape shape) {
-  static const Mesh &mesh = *new Mesh(*Mesh::get({{"device", 1}}));
-  const auto rank = unsigned(shape.size());
-  return {type, std::move(shape), Layout::replicated(mesh, rank)};
+  // The mesh of programs that name none: they take the array as it is.
+  static const Mesh &mesh = *new Mesh(*Mesh::get({{"d", 1}}));
+  static const auto &layouts = [] -> const std::vector<Layout> & {
+    auto &ofRanks = *new std::vector<Layout>;
+    constexpr unsigned usualRanks = 8;
+    for (unsigned rank = 0; rank < usualRanks; ++rank)
+      ofRanks.push_back(Layout::replicated(mesh, rank));
+    return ofRanks;
+  }();
+  const size_t rank = shape.size();
+  return {type, std::move(shape),
+          rank < layouts.size() ? layouts[rank]
+                                : Layout::replicated(mesh, unsigned(rank))};
 }
 
 Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {
