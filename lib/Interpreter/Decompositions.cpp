@@ -283,13 +283,21 @@ Values svd(const Call &call) {
     int64_t k = std::min(a.rows, a.columns);
     if (!finite)
       a.fill(0);
+    // No square of a length overflows or vanishes.
+    double greatest = 0;
+    for (int64_t r = 0; r < a.rows; ++r)
+      for (int64_t c = 0; c < a.columns; ++c)
+        greatest = std::max(greatest, std::abs(a(r, c)));
+    const double scale = greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
+    for (int64_t c = 0; c < a.columns; ++c)
+      a.scaleColumn(c, 1 / scale);
     SingularParts parts = singularParts(wide ? a.adjoint() : a);
     Dense u = wide ? parts.v : parts.u, v = wide ? parts.u : parts.v;
     for (int64_t c = 0; c < k; ++c) {
       Number phase = u.phaseOf(c);
       u.scaleColumn(c, phase);
       v.scaleColumn(c, phase);
-      values.floats[m * k + c] = finite ? parts.values[c] : nan;
+      values.floats[m * k + c] = finite ? scale * parts.values[c] : nan;
     }
     if (full) {
       u = completed(u);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers: to and from memory of the host, without copies where the memory of
 // an array can be the user's, or the user's that of an array.
+#include "BufferMemory.h"
 #include "FunctionTable.h"
 #include "MemoryLayouts.h"
-#include "PluginObjects.h"
 
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Runtime/Plan/Components.h"
@@ -44,25 +44,6 @@ std::optional<int64_t> offsetIfTogether(const Box &memory, const Box &box) {
   return offset;
 }
 
-/// Memory for `bytes` bytes, aligned as arrays are.
-std::shared_ptr<char> allocateAligned(int64_t bytes) {
-  const size_t size = (size_t(std::max<int64_t>(bytes, 1)) + alignment - 1) /
-                      alignment * alignment;
-  auto *memory = static_cast<char *>(std::aligned_alloc(alignment, size));
-  if (!memory)
-    Error(fmt::format("there is no memory for a buffer of {} bytes", bytes),
-          ErrorCode::RESOURCE_EXHAUSTED)
-        .raise();
-  return {memory, std::free};
-}
-
-/// The memory that a call names, or its device's default one.
-template <typename Args> MemoryObject &memoryOf(const Arguments &args) {
-  if (args.has(Args::memory))
-    return args.object<MemoryObject>(Args::memory);
-  return args.object<DeviceObject>(Args::device).defaultMemory();
-}
-
 /// Elements in memory of the user.
 struct UserElements {
   const char *data;
@@ -70,22 +51,6 @@ struct UserElements {
   std::span<const int64_t> extents;
   std::span<const int64_t> strides; ///< in bytes; empty: row-major
 };
-
-/// Gives each byte of a truth value or a narrow integer the one form that
-/// kernels know: users' memory may have anything in unused bits.
-void normalize(std::span<char> bytes, const ElementType &element) {
-  if (element.storage == DType::I1)
-    for (char &byte : bytes)
-      byte = char(byte != 0);
-  const unsigned unused = element.unusedBits;
-  if (unused == 0)
-    return;
-  for (char &byte : bytes) {
-    const auto high = uint8_t(uint8_t(byte) << unused);
-    byte = element.storage == DType::I8 ? char(int8_t(high) >> unused)
-                                        : char(high >> unused);
-  }
-}
 
 /// A copy of the user's elements, which lie in `order`. Results may share the
 /// memory of arguments, so memory that must never be written is of no use here.
@@ -114,24 +79,6 @@ std::shared_ptr<const char> copyOf(const UserElements &elements,
   copyStrided(copy.get(), data, inMemory, sourceStrides, width);
   normalize({copy.get(), size_t(bytes)}, element);
   return copy;
-}
-
-/// Fails where no buffer has such elements.
-Result<ElementType> checkedType(const UserElements &elements) {
-  const auto element = elementTypeOf(elements.typeNumber);
-  if (!element)
-    return Error(fmt::format("buffers of the element type number {} are not "
-                             "supported",
-                             elements.typeNumber),
-                 ErrorCode::UNIMPLEMENTED);
-  for (int64_t extent : elements.extents)
-    if (extent < 0)
-      return Error(fmt::format("a dim of a buffer has the extent {}", extent));
-  if (!element->isToken &&
-      !tensorBytes(Shape(elements.extents.begin(), elements.extents.end()),
-                   element->storage))
-    return Error("a buffer has more bytes than any machine has");
-  return *element;
 }
 
 /// A buffer with a copy of the user's elements.
@@ -164,7 +111,7 @@ Status fromHost(const Arguments &args) {
       args.list<int64_t>(Args::dims, Args::num_dims),
       args.list<int64_t>(Args::byte_strides, Args::num_byte_strides)};
   MemoryObject &memory = memoryOf<Args>(args);
-  auto element = checkedType(elements);
+  auto element = checkedType(elements.typeNumber, elements.extents);
   if (!element)
     return element.error();
   const auto order = orderOf(args.get<const void *>(Args::device_layout),
@@ -195,7 +142,7 @@ Status viewOfUserMemory(const Arguments &args) {
                              "{} bytes",
                              alignment));
   MemoryObject &memory = memoryOf<Args>(args);
-  auto element = checkedType(elements);
+  auto element = checkedType(elements.typeNumber, elements.extents);
   if (!element)
     return element.error();
   const auto strides = stridesOf(args.get<const void *>(Args::layout),
@@ -404,10 +351,62 @@ Status dropReference(const Arguments &args) {
 // Arrays and their memory
 //===----------------------------------------------------------------------===//
 
+std::shared_ptr<char> plugin::allocateAligned(int64_t bytes) {
+  const size_t size = (size_t(std::max<int64_t>(bytes, 1)) + alignment - 1) /
+                      alignment * alignment;
+  auto *memory = static_cast<char *>(std::aligned_alloc(alignment, size));
+  if (!memory)
+    Error(fmt::format("there is no memory for a buffer of {} bytes", bytes),
+          ErrorCode::RESOURCE_EXHAUSTED)
+        .raise();
+  return {memory, std::free};
+}
+
+void plugin::normalize(std::span<char> bytes, const ElementType &element) {
+  if (element.storage == DType::I1)
+    for (char &byte : bytes)
+      byte = char(byte != 0);
+  const unsigned unused = element.unusedBits;
+  if (unused == 0)
+    return;
+  for (char &byte : bytes) {
+    const auto high = uint8_t(uint8_t(byte) << unused);
+    byte = element.storage == DType::I8 ? char(int8_t(high) >> unused)
+                                        : char(high >> unused);
+  }
+}
+
+Result<ElementType> plugin::checkedType(int32_t number,
+                                        std::span<const int64_t> extents) {
+  const auto element = elementTypeOf(number);
+  if (!element)
+    return Error(fmt::format("buffers of the element type number {} are not "
+                             "supported",
+                             number),
+                 ErrorCode::UNIMPLEMENTED);
+  for (int64_t extent : extents)
+    if (extent < 0)
+      return Error(fmt::format("a dim of a buffer has the extent {}", extent));
+  if (!element->isToken &&
+      !tensorBytes(Shape(extents.begin(), extents.end()), element->storage))
+    return Error("a buffer has more bytes than any machine has");
+  return *element;
+}
+
 ArrayType plugin::onOneDevice(DType type, Shape shape) {
-  static const Mesh &mesh = *new Mesh(*Mesh::get({{"device", 1}}));
-  const auto rank = unsigned(shape.size());
-  return {type, std::move(shape), Layout::replicated(mesh, rank)};
+  // The mesh of programs that name none: they take the array as it is.
+  static const Mesh &mesh = *new Mesh(*Mesh::get({{"d", 1}}));
+  static const auto &layouts = [] -> const std::vector<Layout> & {
+    auto &ofRanks = *new std::vector<Layout>;
+    constexpr unsigned usualRanks = 8;
+    for (unsigned rank = 0; rank < usualRanks; ++rank)
+      ofRanks.push_back(Layout::replicated(mesh, rank));
+    return ofRanks;
+  }();
+  const size_t rank = shape.size();
+  return {type, std::move(shape),
+          rank < layouts.size() ? layouts[rank]
+                                : Layout::replicated(mesh, unsigned(rank))};
 }
 
 Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {

@@ -117,6 +117,12 @@ Status setOption(ClientOptions &options, const std::string &name,
       return address.error();
     if (setFunction(name, *address))
       return Success();
+    return Error(fmt::format("the Python package has a '{}' that this library "
+                             "does not call: the library is older than the "
+                             "package. Build or install it again, and see "
+                             "whether MESHLOOM_PJRT_PLUGIN names an old one",
+                             name),
+                 ErrorCode::FAILED_PRECONDITION);
   }
   if (name == "private_memories") {
     auto flag = boolOf(name, value);

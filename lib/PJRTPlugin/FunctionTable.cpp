@@ -69,6 +69,7 @@ extern "C" __attribute__((visibility("default"))) const void *GetPjrtApi() {
     addBuffers(filled);
     addExecutables(filled);
     addExecution(filled);
+    addTransfers(filled);
     filled.setExtensions(extensions());
     return filled;
   }();

@@ -40,6 +40,7 @@ void addDevices(FunctionTable &table);
 void addBuffers(FunctionTable &table);
 void addExecutables(FunctionTable &table);
 void addExecution(FunctionTable &table);
+void addTransfers(FunctionTable &table);
 // Functions about errors.
 Status destroyError(const Arguments &args);
 Status errorMessage(const Arguments &args);

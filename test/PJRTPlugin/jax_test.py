@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.lib import _jax
+from jax._src.lib import _jax, xla_client
 from jax.experimental import io_callback, serialize_executable
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.layout import Format, Layout
@@ -62,7 +62,9 @@ class OneDevice(unittest.TestCase):
                      "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn"]:
             with self.subTest(name):
                 x = np.arange(4, dtype=np.float32).astype(jnp.dtype(name))
-                np.testing.assert_array_equal(np.asarray(jnp.asarray(x)[::-1]), x[::-1])
+                got = np.asarray(jnp.asarray(x)[::-1])
+                self.assertEqual(got.dtype, x.dtype)
+                self.assertEqual(got.tobytes(), x[::-1].tobytes())  # also a nan
         for name in ["int4", "uint4"]:
             with self.subTest(name):
                 x = np.arange(4).astype(jnp.dtype(name))
@@ -483,6 +485,10 @@ class Programs(unittest.TestCase):
         for _ in range(3):
             jax.clear_caches()
             np.testing.assert_array_equal(jnp.linalg.inv(jnp.full((1, 1), 4.0)), [[0.25]])
+
+    def test_a_library_that_is_older_than_the_package_says_so(self):
+        with self.assertRaisesRegex(Exception, "'later_function'.*older than the package"):
+            xla_client.make_c_api_client("meshloom", {"later_function": 1}, None)
 
     def test_compile_options(self):
         f = jax.jit(lambda a: a + 1)

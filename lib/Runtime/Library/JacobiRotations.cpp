@@ -15,37 +15,6 @@ namespace {
 using Row = MatrixLanes::Row;
 constexpr int lanes = MatrixLanes::lanes, maxSweeps = 30;
 
-/// Sets each lane of `greatest` to |value| where that is greater.
-MESHLOOM_LANES_INLINE void takeGreater(Row &greatest, const Row &value) {
-  const Row size = value < 0 ? -value : value;
-  greatest = size > greatest ? size : greatest;
-}
-
-/// The rotations that make [[first, product], [product, second]] diagonal.
-struct Rotation {
-  Row cosine, sine, tangent;
-
-  MESHLOOM_LANES_INLINE Rotation(const Row &first, const Row &second,
-                                 const Row &product, const Row &isActive) {
-    const Row difference = second - first;
-    Row root = difference * difference + 4 * product * product;
-    setSquareRoots(root);
-    const Row divisor = difference < 0 ? difference - root : difference + root;
-    const Row safe = divisor == 0 ? Row{} + 1 : divisor;
-    tangent = isActive * 2 * product / safe;
-    Row secant = 1 + tangent * tangent;
-    setSquareRoots(secant);
-    cosine = 1 / secant;
-    sine = cosine * tangent;
-  }
-
-  MESHLOOM_LANES_INLINE void apply(Row &first, Row &second) const {
-    const Row x = first, y = second;
-    first = cosine * x - sine * y;
-    second = sine * x + cosine * y;
-  }
-};
-
 MESHLOOM_LANES_INLINE void setIdentity(MatrixLanes &matrix) {
   for (int r = 0; r < matrix.rows; ++r)
     for (int c = 0; c < matrix.columns; ++c)
@@ -99,7 +68,8 @@ MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes &vectors,
       return;
     for (int p = 0; p < n; ++p)
       for (int q = p + 1; q < n; ++q) {
-        const Rotation rotation(a(p, p), a(q, q), a(p, q), isActive);
+        JacobiRotation rotation;
+        rotation.set(a(p, p), a(q, q), a(p, q), isActive);
         const Row change = rotation.tangent * a(p, q);
         a(p, p) -= change;
         a(q, q) += change;
@@ -116,7 +86,6 @@ MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes &vectors,
 MESHLOOM_CLONES void library::orthogonalise(MatrixLanes &a,
                                             MatrixLanes *rotations,
                                             double tolerance) {
-  constexpr double negligible = negligibleLength * negligibleLength;
   const int n = a.rows;
   if (rotations)
     setIdentity(*rotations);
@@ -125,15 +94,14 @@ MESHLOOM_CLONES void library::orthogonalise(MatrixLanes &a,
   for (int sweep = 0; sweep < maxSweeps; ++sweep) {
     for (int r = 0; r < n; ++r)
       setDot(a, r, r, squares[size_t(r)]);
-    Row greatest{};
+    Row above{};
     for (int p = 0; p < n; ++p)
       for (int q = p + 1; q < n; ++q) {
         Row &first = squares[size_t(p)], &second = squares[size_t(q)];
         setDot(a, p, q, product);
-        const Rotation rotation(first, second, product, isActive);
-        const Row shorter = first < second ? first : second,
-                  cosineSquare = product * product / first / second;
-        takeGreater(greatest, shorter > negligible ? cosineSquare : Row{});
+        JacobiRotation rotation;
+        rotation.set(first, second, product, isActive);
+        noteGreatCosines(above, first, second, product, tolerance);
         const Row change = rotation.tangent * product;
         first -= change;
         second += change;
@@ -142,7 +110,7 @@ MESHLOOM_CLONES void library::orthogonalise(MatrixLanes &a,
         for (int c = 0; rotations && c < n; ++c)
           rotation.apply((*rotations)(p, c), (*rotations)(q, c));
       }
-    if (!keepActive(greatest, tolerance * tolerance, isActive))
+    if (!keepActive(above, /*tolerance=*/0, isActive))
       return;
   }
 }

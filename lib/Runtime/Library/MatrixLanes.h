@@ -59,14 +59,20 @@ void forEachLanes(std::span<const LibraryOperand *const> operands,
 /// Runs a routine for elements T on all its matrices, small real ones in lanes.
 /// The routine has its operands, `matrices`, of which the first one has the
 /// rows and columns of a matrix, and the numbers of their dims beside the
-/// batch's, `dims`.
+/// batch's, `dims`. Where all devices together have fewer than `fewest`
+/// matrices, these are not computed in lanes.
 template <typename T, typename Routine>
-void runOnMatrices(const Routine &routine) {
+void runOnMatrices(const Routine &routine, int64_t fewest = 1) {
   if constexpr (!isComplexType<T>) {
     const Shape &extent = routine.matrices[0]->extent;
     const int rows = int(extent[extent.size() - 2]),
               columns = int(extent.back());
-    if (isSmall<T>(rows, columns))
+    const auto batch =
+        std::span(*routine.matrices[0]->global).first(extent.size() - 2);
+    int64_t count = 1;
+    for (int64_t size : batch)
+      count *= size;
+    if (isSmall<T>(rows, columns) && count >= fewest)
       return forEachLanes(routine.matrices, Routine::dims,
                           [&](const LaneOffsets &offsets) {
                             routine.runLanes(rows, columns, offsets);
@@ -86,18 +92,25 @@ void setLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix,
       lanes(r, c)[lane] = matrix(r, c) / divisor;
 }
 
-/// Puts `matrix` into a lane of `lanes`, divided by the power of two that is
-/// returned, so that no square overflows. One that is not finite is zeros there
-/// and returns a nan.
-template <typename T>
-double setScaledLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
+/// Returns the power of two by which the elements of `matrix` are divided so
+/// that the greatest one is in [1, 2) and no square overflows; a nan where one
+/// is not finite.
+template <typename T> double scaleOf(const Matrix<T> &matrix) {
   if (!matrix.isFinite())
     return notANumber<double>;
   double greatest = 0;
   for (const T &element : matrix.elements)
     greatest = std::max(greatest, double(std::abs(element)));
-  const double scale = greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
-  setLane(lanes, lane, matrix, scale);
+  return greatest > 0 ? std::exp2(std::ilogb(greatest)) : 1;
+}
+
+/// Puts `matrix` into a lane of `lanes`, divided by its scale, which is
+/// returned. One that is not finite is zeros there.
+template <typename T>
+double setScaledLane(MatrixLanes &lanes, int lane, const Matrix<T> &matrix) {
+  const double scale = scaleOf(matrix);
+  if (!std::isnan(scale))
+    setLane(lanes, lane, matrix, scale);
   return scale;
 }
 

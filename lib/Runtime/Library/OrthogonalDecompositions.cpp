@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // eigh and svd: small real matrices by Jacobi's rotations, several at a time,
-// and the others by LAPACK, matrix by matrix. Vectors are unique only up to
-// phases: the ones taken are those that the ops define.
+// moderate ones by rotations of several of their rows at a time, and the others
+// by LAPACK, matrix by matrix. Vectors are unique only up to phases: the ones
+// taken are those that the ops define.
 #include "BlockedFactorizations.h"
 #include "JacobiRotations.h"
 #include "LibraryTable.h"
 #include "Matrices.h"
+#include "RotatedRows.h"
 
 #include <numeric>
 
@@ -67,8 +69,11 @@ void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
 }
 
 //===----------------------------------------------------------------------===//
-// Small matrices
+// Small and moderate matrices
 //===----------------------------------------------------------------------===//
+
+/// Fewer small matrices are faster one by one than a matrix a lane.
+constexpr int64_t fewestOfLanes = 4;
 
 /// The tolerance of rotations that leaves all digits of T right.
 template <typename T>
@@ -109,6 +114,50 @@ template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
   return true;
 }
 
+/// Does the same for a real matrix, divided by `scale` while it computes.
+/// Rotations make the rows of the matrix orthogonal once a multiple of the unit
+/// matrix has made all eigenvalues positive.
+template <typename T>
+void decomposeByRotations(Matrix<T> &a, Matrix<T> &values, double scale) {
+  const int n = a.rows;
+  double norm = 0;
+  for (int c = 0; c < n; ++c) {
+    double sum = 0;
+    for (const T &element : a.column(c))
+      sum += std::abs(double(element));
+    norm = std::max(norm, sum / scale);
+  }
+  const double multiple = 1.5 * norm;
+  RotatedRows rows(n, n, /*hasRotations=*/true);
+  for (int r = 0; r < n; ++r)
+    for (int c = 0; c < n; ++c)
+      rows(r, c) = double(a(c, r)) / scale + (r == c ? multiple : 0);
+  rows.orthogonalise(tolerance<T>);
+  // Quotients of Rayleigh, of the matrix itself where the sum with the multiple
+  // lacks digits that T has.
+  std::vector<double> quotients;
+  for (int i = 0; i < n; ++i) {
+    double quotient = std::is_same_v<T, float> ? -multiple : 0;
+    for (int c = 0; c < n; ++c) {
+      double sum = 0;
+      if (std::is_same_v<T, float>)
+        sum = rows(i, c);
+      else
+        for (int r = 0; r < n; ++r)
+          sum += double(a(r, c)) / scale * rows.rotation(i, r);
+      quotient += sum * rows.rotation(i, c);
+    }
+    quotients.push_back(quotient);
+  }
+  const std::vector<int> order = sortedOrder(quotients, std::less<>());
+  for (int i = 0; i < n; ++i) {
+    const int source = order[size_t(i)];
+    values(i, 0) = T(quotients[size_t(source)] * scale);
+    for (int r = 0; r < n; ++r)
+      a(r, i) = T(rows.rotation(source, r));
+  }
+}
+
 template <typename T> struct EighOf {
   static constexpr size_t dims[] = {2, 2, 1};
   const std::array<const LibraryOperand *, 3> matrices;
@@ -119,7 +168,7 @@ template <typename T> struct EighOf {
                  &arguments.outputs[1]},
         lower(lower) {}
   static void run(const LibraryArguments &arguments, bool lower) {
-    runOnMatrices<T>(EighOf(arguments, lower));
+    runOnMatrices<T>(EighOf(arguments, lower), fewestOfLanes);
   }
 
   /// Returns the Hermitian matrix of the triangle that the op reads: the other
@@ -152,6 +201,15 @@ template <typename T> struct EighOf {
   void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = read(offsets);
     Matrix<RealOf<T>> values(a.rows, 1);
+    // More rows are faster in LAPACK.
+    constexpr int mostRotated = std::is_same_v<T, float> ? 16 : 8;
+    if constexpr (!isComplexType<T>)
+      if (a.rows > 0 && a.rows <= mostRotated) {
+        const double scale = scaleOf(a);
+        if (!std::isnan(scale))
+          decomposeByRotations(a, values, scale);
+        return write(offsets, a, values, !std::isnan(scale));
+      }
     write(offsets, a, values, a.isFinite() && decompose(a, values));
   }
 
@@ -247,13 +305,19 @@ template <typename T> struct SvdOf {
                  &arguments.outputs[1], &arguments.outputs[2]},
         options(options) {}
   static void run(const LibraryArguments &arguments, SvdOptions options) {
-    runOnMatrices<T>(SvdOf(arguments, options));
+    runOnMatrices<T>(SvdOf(arguments, options),
+                     options.onlyValues ? 1 : fewestOfLanes);
   }
 
   /// Without vectors, nothing makes up for digits that 32 bits lose.
   void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
     const int rows = a.rows, columns = a.columns, k = std::min(rows, columns);
+    constexpr int mostColumns = 2 * RotatedRows::mostRows;
+    if constexpr (!isComplexType<T>)
+      if (!options.onlyValues && k > 0 && k <= RotatedRows::mostRows &&
+          std::max(rows, columns) <= mostColumns)
+        return runRotated(offsets, a);
     SingularVectors<T> result(rows, columns, k);
     bool isFound = a.isFinite();
     if (isFound && options.onlyValues) {
@@ -294,8 +358,22 @@ template <typename T> struct SvdOf {
     writeMatrix<T>(*matrices[3], offsets[3], v.adjoint());
   }
 
-  /// Rows become orthogonal, so that no side is longer than theirs: wide
-  /// matrices as they are, and the others transposed.
+  // Rows become orthogonal, so that no side is longer than theirs: wide
+  // matrices as they are, and the others transposed.
+
+  void runRotated(const std::vector<int64_t> &offsets,
+                  const Matrix<T> &matrix) const {
+    const bool isTall = matrix.rows > matrix.columns;
+    const Matrix<T> &wide = isTall ? matrix.adjoint() : matrix;
+    const double scale = scaleOf(wide);
+    RotatedRows rows(wide.rows, wide.columns, /*hasRotations=*/true);
+    for (int r = 0; r < wide.rows && !std::isnan(scale); ++r)
+      for (int c = 0; c < wide.columns; ++c)
+        rows(r, c) = wide(r, c) / scale;
+    rows.orthogonalise(tolerance<T>);
+    writeRows(offsets, rows, isTall, scale);
+  }
+
   void runLanes(int rows, int columns, const LaneOffsets &offsets) const
     requires(!isComplexType<T>)
   {
@@ -308,27 +386,41 @@ template <typename T> struct SvdOf {
       scales[l] = setScaledLane(a, int(l), isTall ? matrix.adjoint() : matrix);
     }
     orthogonalise(a, options.onlyValues ? nullptr : &rotations, tolerance<T>);
+    RotatedRows ofLane(k, length, !options.onlyValues);
     for (size_t l = 0; l < offsets.size(); ++l) {
-      SingularVectors<T> result(rows, columns, k);
-      readLane(a, rotations, int(l), isTall ? result.v : result.u,
-               isTall ? result.u : result.v, result.values);
-      scale(std::span(result.values.elements), T(scales[l]));
-      write(offsets[l], result, !std::isnan(scales[l]));
+      for (int r = 0; r < k; ++r) {
+        for (int c = 0; c < length; ++c)
+          ofLane(r, c) = a(r, c)[int(l)];
+        for (int c = 0; !options.onlyValues && c < k; ++c)
+          ofLane.rotation(r, c) = rotations(r, c)[int(l)];
+      }
+      writeRows(offsets[l], ofLane, isTall, scales[l]);
     }
   }
 
-  /// Sets the vectors of a lane, the short ones from `rotations` and the long
-  /// ones from the orthogonal rows of `a`. Negligible rows have no direction:
+  /// Writes what the orthogonal rows of a matrix say that was divided by
+  /// `scaled`, a nan where it is not finite, and transposed where it is tall.
+  void writeRows(const std::vector<int64_t> &offsets, const RotatedRows &rows,
+                 bool isTall, double scaled) const {
+    const int k = rows.rows(), length = rows.columns();
+    SingularVectors<T> result(isTall ? length : k, isTall ? k : length, k);
+    readRows(rows, isTall ? result.v : result.u, isTall ? result.u : result.v,
+             result.values);
+    scale(std::span(result.values.elements), T(scaled));
+    write(offsets, result, !std::isnan(scaled));
+  }
+
+  /// Sets the vectors of a matrix, the short ones from the rotations and the
+  /// long ones from the orthogonal rows. Negligible rows have no direction:
   /// their vectors are any that are orthogonal to the others.
-  static void readLane(MatrixLanes &a, MatrixLanes &rotations, int lane,
-                       Matrix<T> &shortVectors, Matrix<T> &longVectors,
-                       Matrix<T> &values) {
-    const int k = a.rows, length = a.columns;
+  void readRows(const RotatedRows &rows, Matrix<T> &shortVectors,
+                Matrix<T> &longVectors, Matrix<T> &values) const {
+    const int k = rows.rows(), length = rows.columns();
     std::vector<double> lengths(static_cast<size_t>(k));
     for (int r = 0; r < k; ++r) {
       double square = 0;
       for (int c = 0; c < length; ++c)
-        square += a(r, c)[lane] * a(r, c)[lane];
+        square += rows(r, c) * rows(r, c);
       lengths[size_t(r)] = std::sqrt(square);
     }
     const std::vector<int> order = sortedOrder(lengths, std::greater<>());
@@ -337,15 +429,17 @@ template <typename T> struct SvdOf {
       const int row = order[size_t(i)];
       const double divisor = lengths[size_t(row)];
       values(i, 0) = T(divisor);
+      if (options.onlyValues)
+        continue;
       for (int c = 0; c < k; ++c)
-        shortVectors(c, i) = T(rotations(row, c)[lane]);
+        shortVectors(c, i) = T(rows.rotation(row, c));
       if (divisor <= negligibleLength)
         continue;
       ++rank;
       for (int c = 0; c < length; ++c)
-        longVectors(c, i) = T(a(row, c)[lane] / divisor);
+        longVectors(c, i) = T(rows(row, c) / divisor);
     }
-    if (rank == k)
+    if (rank == k || options.onlyValues)
       return;
     Matrix<T> thin(length, rank);
     std::copy_n(longVectors.data(), thin.elements.size(), thin.data());
