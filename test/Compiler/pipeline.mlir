@@ -1,9 +1,13 @@
 // A training step of four layers, each in a name scope, whose gradients are
-// clipped by their global norm, runs in a pipeline. The numbers stay the same.
+// clipped by their global norm, runs in a pipeline, in one process or several.
+// The numbers stay the same.
 // RUN: mesh-run %s --function=step --pipeline=microbatches=4 --verify
 // RUN: mesh-run %s --function=step --pipeline=microbatches=8,schedule=gpipe,stages=2 --verify
 // RUN: mesh-run %s --function=step --pipeline=microbatches=4,schedule=zero-bubble --private-memories --repeat=3 --carry=1 --stats=%t.json | FileCheck %s --check-prefix=CARRY
 // RUN: FileCheck %s --check-prefix=STATS --input-file=%t.json
+// RUN: mesh-launch -n 2 mesh-run %s --function=step --pipeline=microbatches=4,schedule=zero-bubble --private-memories --repeat=3 --carry=1 --stats=%t.processes.json | FileCheck %s --check-prefix=CARRY
+// RUN: FileCheck %s --check-prefix=STATS --input-file=%t.processes.json
+// RUN: not mesh-launch -n 3 mesh-run %s --function=step --pipeline=schedule=interleaved,sets=2 2>&1 | FileCheck %s --check-prefix=PROCESSES
 // RUN: mesh-run %s --function=step --pipeline=schedule=interleaved,sets=2 --verify
 // RUN: mesh-opt %s --function=step --pipeline=microbatches=8,stages=2,schedule=zero-bubble --machine=gpu:h100 | FileCheck %s
 // RUN: not mesh-opt %s --function=unnamed --pipeline 2>&1 | FileCheck %s --check-prefix=UNNAMED
@@ -28,6 +32,7 @@
 // STATS-NEXT: [[SECOND]],
 // STATS-NEXT: [[THIRD]],
 // STATS-NEXT: [[FOURTH]]
+// PROCESSES: the pipeline has 2 sets of devices and runs in 3 processes; expected no more processes than sets, of which each process has one or more
 // UNNAMED: no op is in a stage of the pipeline: put the ops of stage i into the name scope stagei, as jax.named_scope("stage0") does, or name other scopes with --pipeline=scope=NAME
 // RETURNS: this op is in the scope stage1, which is in stage 1 of the pipeline, and needs a value that stage 0 computes later, in its backward part
 // SCHEDULE: --pipeline: expected microbatches=N, stages=N, sets=N, scope=NAME or schedule=gpipe, 1f1b, interleaved or zero-bubble, separated by commas, got 'schedule=2f2b'

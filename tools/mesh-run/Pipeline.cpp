@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs the parts of a pipeline in the order of its schedule. A launch returns
-// before its work is done, so stages work at the same time.
+// before its work is done, so stages work at the same time. Several processes
+// go through the same launches. Each one makes those of its own stages, and
+// exchanges values where these have to get to a stage of a different process.
 #include "Pipeline.h"
 
 #include "Source.h"
+#include "StageMessages.h"
 #include "Values.h"
 
 #include "meshloom/Core/TensorSize.h"
-#include "meshloom/Processes/Join.h"
 #include "meshloom/Runtime/Client.h"
 #include "meshloom/Support/File.h"
 
@@ -17,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 
 namespace meshloom::run {
 
@@ -27,26 +30,29 @@ using Kind = PipelineValue::Kind;
 class PipelineRun {
 public:
   /// `replaced`: how many arguments, the first ones, each step gives anew.
-  PipelineRun(const PipelineProgram &program, std::shared_ptr<Client> client,
-              std::vector<HostBytes> inputs, size_t replaced)
-      : program(program), client(std::move(client)), inputs(std::move(inputs)),
-        replaced(replaced), homes(program.values.size(), -1),
-        heldBytes(program.parts.size()) {
+  PipelineRun(const PipelineProgram &program, StageMessages &messages,
+              std::shared_ptr<Client> client, std::vector<HostBytes> inputs,
+              size_t replaced)
+      : program(program), messages(messages), client(std::move(client)),
+        inputs(std::move(inputs)), replaced(replaced),
+        homes(program.values.size(), -1), heldBytes(program.parts.size()) {
     for (const PipelinePart &part : program.parts)
       for (size_t value : part.results)
         homes[value] = program.shape.setOf(part.stage);
   }
 
-  /// Loads each part on the devices of its stage.
+  /// Loads each part of this process on the devices of its stage.
   Status load(std::vector<Compiled> parts, const std::string &deviceType);
   /// Runs one step, and returns its results when they are there: none for an
-  /// argument that no part takes.
+  /// argument that no part takes, and for a result of a different process.
   Result<std::vector<Array>> step();
   /// The last results become the arguments that they replace.
   Status carry(const std::vector<Array> &results);
-  Result<HostBytes> hostValue(size_t result, const Array &array) const;
-  /// Returns the most bytes that a device of each set has held.
-  std::vector<int64_t> peakBytes() const;
+  /// Gives the value of a result to all processes.
+  Result<HostBytes> hostValue(size_t result, const Array &array);
+  /// Returns the most bytes that a device of each set has held, in all
+  /// processes.
+  Result<std::vector<int64_t>> peakBytes();
 
 private:
   /// A value on a set of devices, and its microbatch or -1.
@@ -63,6 +69,8 @@ private:
     return program.shape.setOf(program.parts[part].stage);
   }
   HostBytes initialBytes(const Key &key, const ArrayType &type) const;
+  Array takeOnce(const Key &key, bool isLast);
+  Status exchange(const Key &key, const ArrayType *type);
   Result<Array> take(const Key &key, const ArrayType &type, bool isReplaced);
   void countUses(const std::vector<PipelineLaunch> &order);
   Status start(const PipelineLaunch &launch);
@@ -70,13 +78,16 @@ private:
   void replace(size_t value, const Array &array, int64_t set);
 
   const PipelineProgram &program;
+  StageMessages &messages;
   const std::shared_ptr<Client> client;
   std::vector<HostBytes> inputs;
   const size_t replaced;
+  /// Null for a part of a different process.
   std::vector<std::shared_ptr<Executable>> executables;
   /// Arrays of arguments stay from step to step.
   std::map<Key, Array> arrays;
   std::map<Key, int64_t> uses; ///< that are to come
+  std::set<Key> exchanged;     ///< in this step
   /// Per value, the set on which it is computed; -1: it comes from the host.
   std::vector<int64_t> homes;
   /// Per part, the most bytes of a device that are no operands of it.
@@ -86,17 +97,19 @@ private:
 Status PipelineRun::load(std::vector<Compiled> parts,
                          const std::string &deviceType) {
   for (size_t i = 0; i < parts.size(); ++i) {
+    executables.emplace_back();
+    if (!messages.isHere(setOf(i)))
+      continue;
     const int64_t size = parts[i].signature().mesh.size();
     std::vector<int64_t> devices;
     devices.reserve(size_t(size));
     for (int64_t device = 0; device < size; ++device)
-      devices.push_back(program.shape.setOf(program.parts[i].stage) * size +
-                        device);
+      devices.push_back(messages.placeOf(setOf(i)) * size + device);
     auto executable = client->load(std::move(parts[i]),
                                    DeviceAssignment::of(deviceType, devices));
     if (!executable)
       return executable.error();
-    executables.push_back(std::move(*executable));
+    executables.back() = std::move(*executable);
   }
   return Success();
 }
@@ -118,14 +131,35 @@ HostBytes PipelineRun::initialBytes(const Key &key,
   return HostBytes(size_t(*tensorBytes(type.shape, type.dtype)), 0);
 }
 
+Array PipelineRun::takeOnce(const Key &key, bool isLast) {
+  Array &array = arrays[key];
+  return --uses[key] == 0 || isLast ? std::move(array) : array;
+}
+
+/// Sends or receives a value that a set takes for the first time and a set of a
+/// different process has. `type`: where the set is here.
+Status PipelineRun::exchange(const Key &key, const ArrayType *type) {
+  const Key home{key.value, key.microbatch, homes[key.value]};
+  if (home.set < 0 || messages.ownerOf(home.set) == messages.ownerOf(key.set) ||
+      !exchanged.insert(key).second)
+    return Success();
+  const uint64_t tag = messages.nextTag();
+  if (messages.isHere(home.set))
+    messages.send(takeOnce(home, false), messages.ownerOf(key.set), tag);
+  if (!type)
+    return Success();
+  Result<Array> received =
+      messages.receive(client, *type, messages.ownerOf(home.set), tag);
+  if (!received)
+    return received.error();
+  arrays[key] = std::move(*received);
+  return Success();
+}
+
 /// Takes a value, which the first part of a set that needs it brings there.
 /// `isReplaced`: the part gives the new value of the sum.
 Result<Array> PipelineRun::take(const Key &key, const ArrayType &type,
                                 bool isReplaced) {
-  auto takeOnce = [this](const Key &taken, bool isLast) {
-    Array &array = arrays[taken];
-    return --uses[taken] == 0 || isLast ? std::move(array) : array;
-  };
   if (!arrays[key]) {
     const Key home{key.value, key.microbatch, homes[key.value]};
     const bool isElsewhere = home.set >= 0 && home.set != key.set;
@@ -144,21 +178,28 @@ Result<Array> PipelineRun::take(const Key &key, const ArrayType &type,
 
 Status PipelineRun::start(const PipelineLaunch &launch) {
   const PipelinePart &part = program.parts[launch.part];
-  Executable &executable = *executables[launch.part];
-  const Signature &signature = executable.signature();
+  const std::shared_ptr<Executable> &executable = executables[launch.part];
   std::vector<Array> operands;
   for (size_t i = 0; i < part.operands.size(); ++i) {
+    const Key key =
+        keyOf(part.operands[i], launch.microbatch, setOf(launch.part));
+    const ArrayType *type =
+        executable ? &executable->signature().arguments[i].type : nullptr;
+    if (Status done = exchange(key, type); !done)
+      return done;
+    if (!executable)
+      continue;
     const bool isReplaced =
         std::ranges::count(part.results, part.operands[i]) > 0;
-    Result<Array> operand =
-        take(keyOf(part.operands[i], launch.microbatch, setOf(launch.part)),
-             signature.arguments[i].type, isReplaced);
+    Result<Array> operand = take(key, *type, isReplaced);
     if (!operand)
       return operand.error();
     operands.push_back(std::move(*operand));
   }
+  if (!executable)
+    return Success();
   noteHeldBytes(launch);
-  Result<std::vector<Array>> results = executable.execute(std::move(operands));
+  Result<std::vector<Array>> results = executable->execute(std::move(operands));
   if (!results)
     return results.error();
   for (size_t i = 0; i < results->size(); ++i)
@@ -182,13 +223,17 @@ void PipelineRun::noteHeldBytes(const PipelineLaunch &launch) {
       std::max(most, bytes / executables[launch.part]->signature().mesh.size());
 }
 
-std::vector<int64_t> PipelineRun::peakBytes() const {
+Result<std::vector<int64_t>> PipelineRun::peakBytes() {
   std::vector<int64_t> peaks(size_t(program.shape.sets()));
   for (size_t i = 0; i < program.parts.size(); ++i) {
+    if (!executables[i])
+      continue;
     int64_t &peak = peaks[size_t(program.shape.setOf(program.parts[i].stage))];
     peak = std::max(peak, heldBytes[i] +
                               executables[i]->statistics().peakBytesPerDevice);
   }
+  if (Status done = messages.spreadLargest(peaks); !done)
+    return done.error();
   return peaks;
 }
 
@@ -215,6 +260,7 @@ Result<std::vector<Array>> PipelineRun::step() {
   std::erase_if(arrays, [&](const auto &entry) {
     return program.values[entry.first.value].kind != Kind::Argument;
   });
+  exchanged.clear();
   const std::vector<PipelineLaunch> order = program.launches();
   countUses(order);
   for (const PipelineLaunch &launch : order)
@@ -228,6 +274,8 @@ Result<std::vector<Array>> PipelineRun::step() {
     if (result)
       if (Status done = result.wait(); !done)
         return done.error();
+  if (Status done = messages.finish(); !done)
+    return done.error();
   return results;
 }
 
@@ -244,16 +292,17 @@ Status PipelineRun::carry(const std::vector<Array> &results) {
   const size_t first = results.size() - replaced;
   for (size_t argument = 0; argument < replaced; ++argument) {
     const Array &array = results[first + argument];
+    const int64_t home = homes[program.results[first + argument]];
     bool isSplit = false;
     for (size_t i = 0; i < program.values.size(); ++i) {
       const PipelineValue &value = program.values[i];
       if (value.argument != argument)
         continue;
       if (value.kind == Kind::Argument)
-        replace(i, array, homes[program.results[first + argument]]);
+        replace(i, array, home);
       isSplit |= value.kind == Kind::Microbatch;
     }
-    if (array && !isSplit)
+    if (home >= 0 && !isSplit)
       continue;
     Result<HostBytes> bytes = hostValue(first + argument, array);
     if (!bytes)
@@ -263,17 +312,25 @@ Status PipelineRun::carry(const std::vector<Array> &results) {
   return Success();
 }
 
-Result<HostBytes> PipelineRun::hostValue(size_t result,
-                                         const Array &array) const {
-  if (array)
-    return array.toHost();
-  return inputs[program.values[program.results[result]].argument];
+Result<HostBytes> PipelineRun::hostValue(size_t result, const Array &array) {
+  const size_t number = program.results[result];
+  const PipelineValue &value = program.values[number];
+  const int64_t home = homes[number];
+  if (home < 0)
+    return inputs[value.argument];
+  Result<HostBytes> bytes =
+      messages.isHere(home)
+          ? array.toHost()
+          : HostBytes(
+                size_t(*tensorBytes(value.type->shape, value.type->dtype)));
+  if (!bytes)
+    return bytes;
+  if (Status done = messages.spread(*bytes, home); !done)
+    return done.error();
+  return bytes;
 }
 
 Status checkOptions(const Options &options) {
-  if (processEnvironment("DTENSOR_NUM_CLIENTS"))
-    return Error("--pipeline runs in one process: start mesh-run without "
-                 "mesh-launch");
   if (!options.profile.empty() || !options.emitProgram.empty() ||
       !options.explain.empty() || options.suggest || options.compileOnly ||
       options.microbatches)
@@ -329,13 +386,13 @@ Result<std::vector<double>> runSteps(PipelineRun &run, const Options &options,
 
 /// Writes the times of steps and the peaks of the sets of devices, measured and
 /// predicted.
-Status writeStats(const Options &options, const PipelineRun &run,
+Status writeStats(const Options &options, const std::vector<int64_t> &peakBytes,
                   const PipelinePlan &plan, std::vector<double> milliseconds) {
   std::ranges::sort(milliseconds);
   nlohmann::ordered_json stats;
   stats["program"] = options.program;
   stats["devices_per_set"] = plan.devices;
-  stats["peak_bytes_per_device"] = run.peakBytes();
+  stats["peak_bytes_per_device"] = peakBytes;
   stats["step_ms"] = milliseconds[milliseconds.size() / 2]; // the median
   stats["best_step_ms"] = milliseconds.front();
   stats["predicted"] = {
@@ -345,9 +402,27 @@ Status writeStats(const Options &options, const PipelineRun &run,
   return writeFile(options.statsFile, stats.dump(2) + "\n");
 }
 
+/// Writes the files that the options name.
+Status writeFiles(const Options &options, const Signature &signature,
+                  const std::vector<HostBytes> &results,
+                  const std::vector<int64_t> &peakBytes,
+                  const PipelinePlan &plan,
+                  const std::vector<double> &milliseconds) {
+  if (!options.statsFile.empty())
+    if (Status written = writeStats(options, peakBytes, plan, milliseconds);
+        !written)
+      return written;
+  if (options.outputDir.empty())
+    return Success();
+  if (Status ready = makeDirectory(options.outputDir); !ready)
+    return ready;
+  return saveResults(options.outputDir, signature, results);
+}
+
 } // namespace
 
-Status runPipeline(Platform &platform, const Options &options) {
+Status runPipeline(Platform &platform, const JoinedProcesses &processes,
+                   const Options &options) {
   if (Status ok = checkOptions(options); !ok)
     return ok;
   auto source = Source::open(options, platform.target());
@@ -368,9 +443,12 @@ Status runPipeline(Platform &platform, const Options &options) {
   Result<PipelinePlan> plan = (*source)->planPipeline(*pipeline);
   if (!plan)
     return plan.error();
-  auto client =
-      platform.client(pipeline->program.shape.sets() *
-                      pipeline->parts.front().signature().mesh.size());
+  Result<StageMessages> messages =
+      StageMessages::between(processes, pipeline->program.shape.sets());
+  if (!messages)
+    return messages.error();
+  auto client = platform.client(
+      messages->numberHere() * pipeline->parts.front().signature().mesh.size());
   if (!client)
     return client.error();
   const size_t replaced =
@@ -378,7 +456,7 @@ Status runPipeline(Platform &platform, const Options &options) {
   auto deviceType = platform.deviceType();
   if (!deviceType)
     return deviceType.error();
-  PipelineRun run(pipeline->program, *client, *inputs, replaced);
+  PipelineRun run(pipeline->program, *messages, *client, *inputs, replaced);
   if (Status loaded = run.load(std::move(pipeline->parts), *deviceType);
       !loaded)
     return loaded;
@@ -399,17 +477,14 @@ Status runPipeline(Platform &platform, const Options &options) {
                describe(type.dtype, type.shape),
                preview(type.dtype, results[i]));
   }
-  if (!options.statsFile.empty())
-    if (Status written = writeStats(options, run, *plan, *milliseconds);
+  Result<std::vector<int64_t>> peaks = run.peakBytes();
+  if (!peaks)
+    return peaks.error();
+  if (processes.group.rank == 0)
+    if (Status written = writeFiles(options, *signature, results, *peaks, *plan,
+                                    *milliseconds);
         !written)
       return written;
-  if (!options.outputDir.empty()) {
-    if (Status ready = makeDirectory(options.outputDir); !ready)
-      return ready;
-    if (Status saved = saveResults(options.outputDir, *signature, results);
-        !saved)
-      return saved;
-  }
   return options.verify ? (*source)->verify(*inputs, results, *signature)
                         : Status(Success());
 }

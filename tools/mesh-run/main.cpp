@@ -478,12 +478,13 @@ Status calibrateTo(const Options &options) {
 }
 
 /// Runs the program in the stages that --pipeline asks for.
-Status runStages(const Options &options) {
+Status runStages(const JoinedProcesses &processes, const Options &options) {
   auto platform = platformOf(options);
-  return platform ? runPipeline(**platform, options) : platform.error();
+  return platform ? runPipeline(**platform, processes, options)
+                  : platform.error();
 }
 #else
-Status runStages(const Options &) {
+Status runStages(const JoinedProcesses &, const Options &) {
   return Error("this mesh-run has no compiler, which --pipeline needs");
 }
 Status calibrateTo(const Options &) {
@@ -497,8 +498,6 @@ Status run(const Options &options) {
     return calibrateTo(options);
   if (options.program.empty())
     return Error("name a program, or a file with --calibrate");
-  if (options.pipeline)
-    return runStages(options);
   Result<ProcessGroup> group = ProcessGroup();
   if (processEnvironment("DTENSOR_NUM_CLIENTS"))
     group = processGroup();
@@ -509,7 +508,8 @@ Status run(const Options &options) {
     return joined.error();
   Loaded loaded;
   loaded.processes = std::move(*joined);
-  Status done = runIn(loaded, options);
+  Status done = options.pipeline ? runStages(loaded.processes, options)
+                                 : runIn(loaded, options);
   if (auto outcome = loaded.processes.leave(done ? 0 : 1); done && !outcome)
     return outcome.error();
   return done;

@@ -3,6 +3,7 @@
 // importStableHLO(), which replaces a module's functions.
 #include "meshloom/Dialect/DTensor/Donated.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
+#include "meshloom/Dialect/StableHLO/Mpmd.h"
 #include "meshloom/Import/StableHLO/ImportStableHLO.h"
 
 #include "Importer.h"
@@ -92,7 +93,7 @@ static LogicalResult addLeaves(Location loc, Type type, unsigned number,
 }
 
 /// "f.mlir:3:4", or nothing.
-static std::string sourcePosition(Location loc) {
+static std::string positionText(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
     auto position = dyn_cast<mlir::FileLineColLoc>(inner);
@@ -107,7 +108,7 @@ static std::string sourcePosition(Location loc) {
 }
 
 void Importer::noteOnlyDevice(const ValueSharding &sharding) {
-  std::string position = sourcePosition(b.getLoc());
+  std::string position = positionText(b.getLoc());
   notes.push_back((position.empty() ? "a value" : "a value at " + position) +
                   " is to be on device " +
                   std::to_string(*sharding.onlyDevice) +
@@ -344,7 +345,7 @@ void Importer::rememberMeshes(FuncOp func) {
 bool meshloom::holdsStableHLO(ModuleOp module) {
   auto foreign = [](mlir::Dialect *dialect) {
     return isa_and_nonnull<stablehlo::StableHLODialect, chlo::CHLODialect,
-                           sdy::SdyDialect>(dialect);
+                           sdy::SdyDialect, mpmd::MpmdDialect>(dialect);
   };
   auto annotated = [](DictionaryAttr attributes) {
     return attributes &&
@@ -437,15 +438,22 @@ static LogicalResult importPrepared(ModuleOp module, int64_t size) {
   return success();
 }
 
-LogicalResult meshloom::importStableHLO(ModuleOp module) {
+/// Imports a program on one mesh; after an error some of it may be.
+static LogicalResult importOnOneMesh(ModuleOp module) {
   auto size = inlinedSize(module);
-  if (failed(size))
+  if (failed(size) || (needsPreparing(module) && failed(prepare(module))))
     return failure();
-  if (!needsPreparing(module))
-    return importPrepared(module, *size);
+  return importPrepared(module, *size);
+}
+
+LogicalResult meshloom::importStableHLO(ModuleOp module) {
+  const bool isOnMeshes = holdsFragments(module);
+  if (!isOnMeshes && !needsPreparing(module))
+    return importOnOneMesh(module);
   // The work is done on a copy: after an error the module is as it was.
   mlir::OwningOpRef<ModuleOp> copy(module.clone());
-  if (failed(prepare(*copy)) || failed(importPrepared(*copy, *size)))
+  if ((isOnMeshes && failed(inlineFragments(*copy))) ||
+      failed(importOnOneMesh(*copy)))
     return failure();
   module.getBodyRegion().takeBody(copy->getBodyRegion());
   module->setAttrs(copy.get()->getAttrDictionary());

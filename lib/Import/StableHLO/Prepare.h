@@ -14,6 +14,12 @@ constexpr int64_t mostOps = 1 << 20;
 /// imported in reasonable time.
 FailureOr<int64_t> inlinedSize(ModuleOp module);
 
+/// Returns whether the program has parts on meshes of their own (mpmd).
+bool holdsFragments(ModuleOp module);
+/// Makes the program on global tensors over one mesh of it, on a module that is
+/// lost after an error.
+LogicalResult inlineFragments(ModuleOp module);
+
 /// Returns whether prepare() would do anything.
 bool needsPreparing(ModuleOp module);
 

@@ -2,6 +2,8 @@
 // The rules of shardings and sharding rules, wherever they are written: as
 // attributes of functions and ops, and in the ops of sdy.
 
+#include "meshloom/Dialect/StableHLO/Mpmd.h"
+
 #include "SdyAxes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -113,6 +115,8 @@ LogicalResult sdy::verifySharding(Operation *op, TensorShardingAttr sharding,
                          << " has no sharding, but " << type << " got one";
     type = tuple.getType(0);
   }
+  if (auto onMesh = dyn_cast_or_null<mpmd::MeshTensorType>(type))
+    type = onMesh.getTensor();
   auto tensor = dyn_cast_or_null<mlir::ShapedType>(type);
   if (!tensor) {
     if (saysNothing(sharding))

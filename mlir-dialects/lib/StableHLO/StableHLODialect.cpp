@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Registration of the dialects stablehlo, chlo and sdy.
+// Registration of the dialects stablehlo, chlo, sdy and mpmd.
 
-#include "meshloom/Dialect/StableHLO/StableHLO.h"
+#include "meshloom/Dialect/StableHLO/Mpmd.h"
 
 #include "mlir/Dialect/Quant/QuantOps.h"
 
@@ -31,5 +31,5 @@ void sdy::SdyDialect::initialize() {
 void meshloom::registerStableHLODialects(mlir::DialectRegistry &registry) {
   // Quantized types are upstream's.
   registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect,
-                  sdy::SdyDialect, mlir::quant::QuantizationDialect>();
+                  sdy::SdyDialect, mpmd::MpmdDialect, mlir::quant::QuantizationDialect>();
 }
