@@ -12,7 +12,7 @@ import sys
 
 def ops(folder: pathlib.Path) -> set[str]:
     """The names of all ops that the dialects' .td files define."""
-    dialects = {"StableHLO": "stablehlo", "CHLO": "chlo", "Sdy": "sdy"}
+    dialects = {"StableHLO": "stablehlo", "CHLO": "chlo", "Sdy": "sdy", "Mpmd": "mpmd"}
     found = set()
     for path in folder.glob("*Ops.td"):
         dialect = next(

@@ -190,7 +190,7 @@ public:
         extents(extents), memory(memory) {
     const BlockRange whole{extents, 0, 0};
     for (const Script::Array &array : script.loads)
-      readInPlace.push_back(!array.isLogic &&
+      readInPlace.push_back(!array.isLogic && !isTermWrittenOver(array) &&
                             whole.isDense(stridesOf(array.operand)));
     for (auto [array, isApart] :
          llvm::zip_equal(script.stores, script.storesApart))
@@ -258,6 +258,17 @@ public:
   }
 
 private:
+  /// Returns whether a reduction combines elements of the array, which it does
+  /// after a block's results have been stored, and a result is stored there.
+  bool isTermWrittenOver(const Script::Array &array) const {
+    return llvm::any_of(script.reductions,
+                        [&](const Script::Reduce &reduce) {
+                          return reduce.reg == array.reg;
+                        }) &&
+           llvm::any_of(script.stores, [&](const Script::Array &stored) {
+             return stored.operand == array.operand;
+           });
+  }
   /// One op whose operands and result are in place needs no registers.
   int64_t chooseBlockSize() const {
     const int64_t total = product(extents);

@@ -52,7 +52,7 @@ bool meshloom::isReduction(Operation *op) {
 }
 
 DotSize meshloom::sizeOf(DotGeneralOp dot) {
-  // What a device has of a value must not decide how terms are added.
+  // The part of a value that a device has must not decide how terms are added.
   auto shapeOf = [isWhole = isDeterministic(dot)](Value value) {
     return isWhole ? globalShape(value.getType())
                    : llvm::to_vector(
