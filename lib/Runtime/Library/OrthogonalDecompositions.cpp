@@ -305,18 +305,19 @@ template <typename T> struct SvdOf {
                  &arguments.outputs[1], &arguments.outputs[2]},
         options(options) {}
   static void run(const LibraryArguments &arguments, SvdOptions options) {
-    runOnMatrices<T>(SvdOf(arguments, options),
-                     options.onlyValues ? 1 : fewestOfLanes);
+    runOnMatrices<T>(SvdOf(arguments, options), fewestOfLanes);
   }
 
   /// Without vectors, nothing makes up for digits that 32 bits lose.
   void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
     const int rows = a.rows, columns = a.columns, k = std::min(rows, columns);
-    constexpr int mostColumns = 2 * RotatedRows::mostRows;
+    // Values alone are faster in LAPACK earlier.
+    const int mostRotated =
+        options.onlyValues ? MatrixLanes::maxSide : RotatedRows::mostRows;
     if constexpr (!isComplexType<T>)
-      if (!options.onlyValues && k > 0 && k <= RotatedRows::mostRows &&
-          std::max(rows, columns) <= mostColumns)
+      if (k > 0 && k <= mostRotated &&
+          std::max(rows, columns) <= 2 * mostRotated)
         return runRotated(offsets, a);
     SingularVectors<T> result(rows, columns, k);
     bool isFound = a.isFinite();
@@ -366,7 +367,7 @@ template <typename T> struct SvdOf {
     const bool isTall = matrix.rows > matrix.columns;
     const Matrix<T> &wide = isTall ? matrix.adjoint() : matrix;
     const double scale = scaleOf(wide);
-    RotatedRows rows(wide.rows, wide.columns, /*hasRotations=*/true);
+    RotatedRows rows(wide.rows, wide.columns, !options.onlyValues);
     for (int r = 0; r < wide.rows && !std::isnan(scale); ++r)
       for (int c = 0; c < wide.columns; ++c)
         rows(r, c) = wide(r, c) / scale;

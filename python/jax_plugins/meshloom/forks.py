@@ -5,11 +5,14 @@ They have none of the threads of jaxlib's compiler, which would wait for these f
 they get an exception in its place. The plug-in itself refuses to run compiled programs there.
 """
 
+import ctypes
 import functools
 import os
 
 import jax
 from jax._src import compiler
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
 
 
 def _refuse_to_compile() -> None:
@@ -27,6 +30,10 @@ def _refuse_to_compile() -> None:
         )
 
     compiler.backend_compile_and_load = refuse
+    # JAX lowers a function by threads, too, before it is compiled. The end of the old pool would
+    # wait for its threads: so it has none.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(mlir.global_thread_pool))
+    mlir.global_thread_pool = ir.ThreadPool()
 
 
 @functools.cache
