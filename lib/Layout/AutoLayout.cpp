@@ -5,6 +5,7 @@
 #include "FunctionGraph.h"
 #include "LaidOut.h"
 #include "LayoutFlow.h"
+#include "TensorParallelDims.h"
 
 #include "meshloom/ControlFlow/ReturnTypes.h"
 #include "meshloom/Dialect/DTensor/FunctionLayouts.h"
@@ -59,6 +60,7 @@ private:
     if (failed(meshes) || failed(expectOneBlock(function)))
       return signalPassFailure();
     findOpenArguments();
+    leastCost.reset();
     if (meshes->front().size() == 1 || open.empty())
       return;
     if (reconsider)
@@ -182,16 +184,33 @@ private:
     return isMoment ? OpenArgument::Kind::Moment : OpenArgument::Kind::Weight;
   }
 
+  /// Returns the dims of arguments that tensor parallelism cuts. A large
+  /// program has none of them, because each start is propagated through a copy
+  /// of it.
+  std::vector<std::optional<unsigned>> tensorParallelDims() {
+    mlir::func::FuncOp function = getOperation();
+    constexpr size_t mostOps = 20'000;
+    std::vector<bool> isWeight;
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      isWeight.push_back(kindOf(function, number) ==
+                         OpenArgument::Kind::Weight);
+    if (function.getBody().front().getOperations().size() > mostOps)
+      return std::vector<std::optional<unsigned>>(isWeight.size());
+    return meshloom::tensorParallelDims(function, isWeight);
+  }
+
   std::vector<std::vector<Layout>> startsOn(const Mesh &mesh) {
     mlir::func::FuncOp function = getOperation();
+    const std::vector<std::optional<unsigned>> tensorDims =
+        tensorParallelDims();
     std::vector<OpenArgument> arguments;
     std::vector<Layout> asWritten;
     bool isWritten = false;
     for (unsigned number : open) {
       Type type = function.getArgument(number).getType();
       SmallVector<int64_t> shape = dtensor::globalShape(type);
-      arguments.push_back(
-          {Shape(shape.begin(), shape.end()), kindOf(function, number)});
+      arguments.push_back({Shape(shape.begin(), shape.end()),
+                           kindOf(function, number), tensorDims[number]});
       std::optional<Layout> layout = annotatedLayout(type);
       isWritten |= layout.has_value();
       asWritten.push_back(
@@ -216,10 +235,13 @@ private:
       movedPlans.push_back(std::move(both[1]));
     }
     std::vector<std::vector<Layout>> moved;
-    for (Plan &plan : movedPlans)
+    for (Plan &plan : movedPlans) {
+      if (plan.isOptimal)
+        leastCost = plan.cost;
       if (!llvm::is_contained(starts, plan.arguments) &&
           !llvm::is_contained(moved, plan.arguments))
         moved.push_back(std::move(plan.arguments));
+    }
     for (std::vector<Plan> &plan : searchAll(moved, Arguments::Stay, depth))
       plans.push_back(std::move(plan.front()));
     return plans;
@@ -375,11 +397,14 @@ private:
       return failure();
     if (arguments == Arguments::Propagated) {
       const auto [cost, peak] = priceLayouts(nodes.graph, machine);
-      return Plan{start, cost.cost, peak};
+      return Plan{start, cost.cost, peak, /*isOptimal=*/false};
     }
     const LayoutRefinement found =
         findLayouts(nodes.graph, machine, memory, depth);
-    Plan plan{{}, found.after.cost, found.peakAfter};
+    Plan plan{{},
+              found.after.cost,
+              found.peakAfter,
+              arguments == Arguments::Move && found.isOptimal};
     for (unsigned number : open)
       plan.arguments.push_back(found.layouts[nodes.argumentValue(number)]);
     return plan;
@@ -437,7 +462,10 @@ private:
         chosen + "predicted " + formatTime(plan.cost) + " a step, " +
         std::to_string(plan.peak) +
         " bytes per device at the peak; the best of " + std::to_string(starts) +
-        " starts, which came to up to " + formatTime(most))};
+        " starts, which came to up to " + formatTime(most) +
+        (meshes == 1 && leastCost && plan.cost <= *leastCost
+             ? "; no layouts are faster"
+             : ""))};
     for (const std::string &line : reportLines(layouts))
       lines.push_back(builder.getStringAttr(line));
     function->setAttr(dtensor::autoLayoutAttr, builder.getArrayAttr(lines));
@@ -445,6 +473,8 @@ private:
 
   SmallVector<unsigned> open; ///< arguments, by number
   ArgumentSearch *search = nullptr;
+  /// The least cost of all plans for the last mesh, where it is known.
+  std::optional<Cost> leastCost;
 };
 } // namespace
 

@@ -171,6 +171,19 @@ def check_folds(browser):
     check(browser.value(count) == before, "Enter twice is not as before")
 
 
+def check_large(browser):
+    """Of many bars those are drawn that can be told apart, and many lines when they are asked for."""
+    bars = "Array.from({length: 10000}, (_, i) => ({row: 0, x: i / 10, y: 0, width: 0.1, height: i % 10, title: i}))"
+    titles = json.loads(browser.value(f"JSON.stringify(distinctBars({bars}).map((bar) => bar.title))"))
+    check(titles == [f"{10 * i + 9}, and 9 more" for i in range(1000)],
+          f"the bars of a unit are not one with the title of the largest: {titles[:2]}")
+    browser.value("FACTS.sources[0].lines = Array.from({length: 3000}, (_, i) => [i, 'line']); showSource()")
+    lines = "document.querySelectorAll('#source span').length"
+    check(browser.value(lines) == 0, "all lines of a large source are there at once")
+    browser.value("location.hash = '#source-0-2999'; window.dispatchEvent(new Event('hashchange'))")
+    check(browser.value(lines) == 3000, "a link to a large source leads to no line")
+
+
 def main():
     tool, programs = sys.argv[1], pathlib.Path(sys.argv[2])
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -180,7 +193,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="meshloom-page-", ignore_cleanup_errors=True) as folder:
         browser = Browser(program, f"{folder}/profile")
         for source, checks in (
-            ("mnist_mlp_step", (check_sections, check_keyboard, check_parts, check_source)),
+            ("mnist_mlp_step", (check_sections, check_keyboard, check_parts, check_source, check_large)),
             ("scan_over_layers", (check_folds,)),
         ):
             page = pathlib.Path(folder) / f"{source}.html"

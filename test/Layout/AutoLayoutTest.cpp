@@ -4,7 +4,6 @@
 // devices. A part of them, so that it takes seconds;
 // MESHLOOM_REFINEMENT_SWEEP=<n> in the environment compares n times as many.
 #include "AllPrograms.h"
-#include "BranchAndBound.h"
 
 #include "meshloom/Layout/Search/LayoutStarts.h"
 
@@ -35,22 +34,28 @@ LayoutGraph openProgram(const Mesh &mesh, const std::vector<Step> &steps,
   return graph;
 }
 
-/// The cost of the best plan that the search finds from all starts. Ops begin
-/// as the arguments suggest, as after propagation.
-Cost automaticCost(const Mesh &mesh, const std::vector<Step> &steps,
-                   int64_t extent, ResultLayout result,
-                   const MachineModel &machine) {
+/// The plan of a whole search from the best of all starts. Ops begin as the
+/// arguments suggest, as after propagation.
+LayoutRefinement automaticPlan(const Mesh &mesh, const std::vector<Step> &steps,
+                               int64_t extent, ResultLayout result,
+                               const MachineModel &machine) {
   const OpenArgument argument{{extent, extent}};
-  std::optional<Cost> best;
+  LayoutGraph best;
+  std::optional<Cost> leastCost;
   for (const std::vector<Layout> &start :
        layoutStarts(mesh, std::vector{argument, argument})) {
     LayoutGraph graph = openProgram(mesh, steps, extent, result);
     for (unsigned value = 0; value < start.size(); ++value)
       graph.values[value].layOut(start[value]);
-    const Cost cost = findLayouts(graph, machine, /*memory=*/0).after.cost;
-    best = std::min(best.value_or(cost), cost);
+    const Cost cost =
+        findLayouts(graph, machine, /*memory=*/0, SearchDepth::Chains)
+            .after.cost;
+    if (!leastCost || cost < *leastCost) {
+      leastCost = cost;
+      best = std::move(graph);
+    }
   }
-  return *best;
+  return findLayouts(best, machine, /*memory=*/0);
 }
 
 void compareWithOptimum(unsigned ops, bool chains, int64_t step) {
@@ -62,7 +67,7 @@ void compareWithOptimum(unsigned ops, bool chains, int64_t step) {
   const std::vector<MachineModel> machines{
       *MachineModel::preset("ring"), *MachineModel::preset("ring-latency"),
       *MachineModel::preset("shared-memory")};
-  int64_t next = 0, compared = 0;
+  int64_t next = 0, compared = 0, proven = 0;
   AllPrograms(ops, chains, [&](const std::vector<Step> &steps) {
     if (next++ % step != 0)
       return;
@@ -73,15 +78,20 @@ void compareWithOptimum(unsigned ops, bool chains, int64_t step) {
     for (const MachineModel &machine : machines) {
       std::string text;
       const LayoutGraph graph = openProgram(mesh, steps, extent, result, &text);
-      const Cost found = automaticCost(mesh, steps, extent, result, machine);
-      const Optimum best = BranchAndBound(graph, machine, found).find();
+      const LayoutRefinement found =
+          automaticPlan(mesh, steps, extent, result, machine);
       ++compared;
-      EXPECT_EQ(found, best.cost)
-          << text << " on " << machine.name << ", " << mesh.spec_string()
-          << "; best: " << best.layouts;
+      const std::string where =
+          text + " on " + machine.name + ", " + mesh.spec_string();
+      proven += found.isOptimal;
+      EXPECT_EQ(found.after.cost,
+                optimumFrom(graph, machine, found.layouts, -1))
+          << where;
     }
   });
   EXPECT_GT(compared, 0);
+  // The search itself gives up one in a thousand.
+  EXPECT_GE(proven, compared * 99 / 100 - 1);
 }
 
 } // namespace
@@ -147,6 +157,21 @@ TEST(AutoLayoutTest, MomentsAreCutAlone) {
   // The first or the last one of equally large dims is cut.
   EXPECT_TRUE(std::ranges::count(texts, "[x, *][x, *][x, *]"));
   EXPECT_TRUE(std::ranges::count(texts, "[x, *][*, x][*, x]"));
+}
+
+TEST(AutoLayoutTest, TensorParallelismIsAStart) {
+  const Mesh mesh = *Mesh::get({{"x", 2}});
+  const std::vector<OpenArgument> arguments{
+      {{16, 3}, OpenArgument::Kind::Input},
+      {{8, 32}, OpenArgument::Kind::Weight, 1},
+      {{32, 64}, OpenArgument::Kind::Weight, 0}};
+  std::vector<std::string> texts;
+  for (const std::vector<Layout> &start : layoutStarts(mesh, arguments)) {
+    std::string &text = texts.emplace_back();
+    for (const Layout &layout : start)
+      text += layout.spec_string();
+  }
+  EXPECT_TRUE(std::ranges::count(texts, "[*, *][*, x][x, *]"));
 }
 
 TEST(AutoLayoutTest, MeshesOfANumberOfDevices) {

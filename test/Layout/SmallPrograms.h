@@ -3,6 +3,7 @@
 // all.
 #pragma once
 
+#include "../../lib/Layout/Search/LayoutOptimum.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
 #include <functional>
@@ -151,6 +152,22 @@ inline Optimum optimum(const LayoutGraph &graph, const MachineModel &machine) {
   };
   extend(0);
   return best;
+}
+
+/// Returns the least cost by branch and bound, which begins with these layouts
+/// of all values and takes a fraction of the time. A plan's peak is at most
+/// `peakLimit` bytes per device (< 0: any number). Arguments that nobody laid
+/// out come as their users take them most cheaply.
+inline Cost optimumFrom(LayoutGraph graph, const MachineModel &machine,
+                        const std::vector<Layout> &layouts, int64_t peakLimit) {
+  for (unsigned value = 0; value < graph.values.size(); ++value)
+    graph.values[value].layOut(layouts[value]);
+  const LayoutClusters clusters = findClusters(graph);
+  LayoutState state(graph, clusters, machine);
+  state.setOpenArguments(OpenArguments::Move);
+  constexpr int64_t mostTried = 10'000'000;
+  EXPECT_TRUE(LayoutOptimum(graph, clusters, state, peakLimit).find(mostTried));
+  return state.total().cost;
 }
 
 } // namespace meshloom::test

@@ -7,7 +7,7 @@ PROGRAM is the training step of test/Scale/export_plain.py. For each machine mod
 MACHINES unless some are named) and mesh,
 data parallelism, ZeRO-1, ZeRO-3 (FSDP), Megatron's tensor parallelism and mixtures of them are
 written into it as shardings of its arguments. The plan that is found for the program without
-them may not be predicted to be more than 2 % slower than any of these, and is the same in a
+them may not be predicted to be more than 0.1 % slower than any of these, and is the same in a
 second run.
 """
 import re
@@ -15,8 +15,9 @@ import subprocess
 import sys
 
 MACHINES = ("ring", "ring-latency", "shared-memory", "gpu:h100", "gpu:a100", "tpu:v5e:2x4", "cpu:tcp")
-# Megatron's plan is up to 0.8 % faster than the one found on two of the machines and meshes.
-TOLERANCE = 1.02
+TOLERANCE = 1.001
+# Megatron's plan is 0.8 % faster than the one found.
+EXCEPTIONS = {("one axis", "ring"): 1.009}
 MESHES = {
     "one axis": {"x": 8},
     "two axes": {"x": 2, "y": 4},
@@ -136,7 +137,7 @@ def main(mesh_opt, program, *machines):
             slower += [
                 f"{title}, {machine}: {found} ps, and {name} takes {time} ps"
                 for name, time in times.items()
-                if found > TOLERANCE * time
+                if found > EXCEPTIONS.get((title, machine), TOLERANCE) * time
             ]
         if compiled(mesh_opt, text, machine)[0] != module:
             slower.append(f"{title}, {machine}: the second run finds a different plan")

@@ -17,6 +17,8 @@ struct ArgumentPlan {
   std::vector<Layout> arguments; ///< per open one
   Cost cost = 0;
   int64_t peak = 0; ///< bytes per device
+  /// No layouts of the open arguments have a cheaper plan within the memory.
+  bool isOptimal = false;
 };
 
 /// A search of AutoLayout for the layouts of open arguments. A caller that

@@ -211,10 +211,32 @@ function showCollectives() {
 
 const total = (collective) => collective.time_ps * (collective.executions ?? 1);
 
-/** Draws bars, which have x, y, width, height, id and a title. */
+/**
+ * Returns bars that can be told apart. Of many bars, those that begin within one unit of a row
+ * are one: it has the place of all of them, and the height and title of the largest one.
+ */
+function distinctBars(bars, many = 2000) {
+  if (bars.length <= many) return bars;
+  const columns = new Map();
+  for (const bar of bars) {
+    const place = `${bar.row} ${Math.floor(bar.x)}`, area = bar.width * bar.height;
+    const column = columns.get(place);
+    if (!column) {
+      columns.set(place, { largest: bar, area, end: bar.x + bar.width, x: bar.x, count: 1 });
+      continue;
+    }
+    if (area > column.area) Object.assign(column, { largest: bar, area });
+    column.end = Math.max(column.end, bar.x + bar.width);
+    column.count += 1;
+  }
+  return [...columns.values()].map(({ largest, end, x, count }) => ({ ...largest, x, width: end - x,
+    title: count > 1 ? `${largest.title}, and ${count - 1} more` : largest.title }));
+}
+
+/** Draws bars, which have row, x, y, width, height, id and a title. */
 function barPicture(label, width, height, bars, texts) {
   return svgElement("svg", { class: "picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-    bars.map((bar) => svgElement("rect", {
+    distinctBars(bars).map((bar) => svgElement("rect", {
       class: `bar${bar.sends ? " sends" : ""}`, x: bar.x, y: bar.y, width: Math.max(bar.width, 0.4), height: bar.height,
       onclick: () => bar.id !== undefined && graph.show(bar.id),
     }, svgElement("title", {}, bar.title))),
@@ -227,7 +249,7 @@ function showMemory() {
   const most = Math.max(memory.peak_bytes, 1), step = (WIDTH - LEFT - 10) / Math.max(memory.profile.length, 1);
   const bars = memory.profile.map((moment, i) => {
     const height = (moment.bytes / most) * (BASE - TOP);
-    return { x: LEFT + i * step, y: BASE - height, width: step, height, id: moment.step,
+    return { row: 0, x: LEFT + i * step, y: BASE - height, width: step, height, id: moment.step,
       title: `${bytesText(moment.bytes)} in step ${moment.step}, ${program.label(moment.step)}` };
   });
   const texts = [0, 0.5, 1].map((share) => ({ x: LEFT - 6, y: BASE - share * (BASE - TOP) + 4, anchor: "end", text: bytesText(Math.round(most * share)) }));
@@ -248,7 +270,7 @@ function timePicture(label, rows, events, end) {
   const WIDTH = 1000, LEFT = 110, ROW = 26, height = rows.length * ROW + 26;
   const scale = (WIDTH - LEFT - 10) / Math.max(end, 1);
   const bars = events.map((event) => ({
-    x: LEFT + event.begin * scale, y: event.row * ROW + 5, width: event.time * scale, height: ROW - 8,
+    row: event.row, x: LEFT + event.begin * scale, y: event.row * ROW + 5, width: event.time * scale, height: ROW - 8,
     id: event.step, sends: event.sends,
     title: `${program.steps[event.step] ? program.label(event.step) : "work"}, ${timeText(event.time)} from ${timeText(event.begin)}${event.devices ? `, devices ${event.devices}` : ""}`,
   }));
@@ -295,12 +317,23 @@ function showLayouts() {
     section("layouts").append(element("h3", {}, "To keep to the memory"), element("pre", {}, program.memory_choices.join("\n")));
 }
 
+/** Adds the lines of a file to the list of it, when that is opened for the first time. */
+function fillSource(list, file) {
+  if (list.querySelector("pre")) return;
+  list.append(element("pre", {}, FACTS.sources[file].lines.map(([number, text]) =>
+    element("span", { id: `source-${file}-${number}` }, element("b", {}, number), text))));
+}
+
 function showSource() {
   document.getElementById("source").hidden = FACTS.sources.length === 0;
-  section("source").replaceChildren(...FACTS.sources.map((source, file) => element("details", { open: FACTS.sources.length === 1 },
-    element("summary", {}, source.file),
-    element("pre", {}, source.lines.map(([number, text]) =>
-      element("span", { id: `source-${file}-${number}` }, element("b", {}, number), text))))));
+  section("source").replaceChildren(...FACTS.sources.map((source, file) => {
+    const few = source.lines.length <= 2000;
+    const list = element("details", { ontoggle: () => list.open && fillSource(list, file) },
+      element("summary", {}, source.file));
+    if (few) fillSource(list, file);
+    list.open = few && FACTS.sources.length === 1;
+    return list;
+  }));
 }
 
 function show(number) {
@@ -320,9 +353,12 @@ chooser.append(...FACTS.programs.map((facts, i) => element("option", { value: i 
 chooser.onchange = () => show(Number(chooser.value));
 // A link to a line opens the list of lines that it leads to.
 window.addEventListener("hashchange", () => {
-  const line = document.getElementById(location.hash.slice(1));
-  line?.closest("details")?.setAttribute("open", "");
-  line?.scrollIntoView({ block: "center" });
+  const file = location.hash.match(/^#source-(\d+)-/)?.[1];
+  const list = file && document.querySelectorAll("#source details")[file];
+  if (!list) return;
+  fillSource(list, file);
+  list.open = true;
+  document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 });
 showSource();
 show(0);

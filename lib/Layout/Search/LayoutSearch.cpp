@@ -3,6 +3,7 @@
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
 #include "LayoutDescent.h"
+#include "LayoutOptimum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -151,6 +152,7 @@ struct Plan {
   Objective before, after;
   int64_t peakBefore = 0, peakAfter = 0;
   int64_t tried = 0, cutShort = 0;
+  bool isOptimal = false;
 };
 
 /// Searches of one graph, with prices and folds that they have in common.
@@ -181,6 +183,9 @@ public:
 
 private:
   std::unique_ptr<LayoutDescent> begin(const MachineModel &machine) const;
+  /// Replaces the plan of a small graph by the cheapest one. Returns whether it
+  /// is that: a move has to save no least part of the cost.
+  bool findOptimum(LayoutDescent &search, int64_t peakLimit) const;
 
   const FoldedLayouts &folded;
   const LayoutClusters clusters;
@@ -191,6 +196,14 @@ private:
 };
 
 } // namespace
+
+bool Searches::findOptimum(LayoutDescent &search, int64_t peakLimit) const {
+  constexpr int64_t mostTried = 400'000;
+  return saving == Saving::Any && depth == SearchDepth::Whole &&
+         LayoutOptimum::isSmall(folded.graph()) &&
+         LayoutOptimum(folded.graph(), clusters, search.state, peakLimit)
+             .find(mostTried);
+}
 
 std::unique_ptr<LayoutDescent>
 Searches::begin(const MachineModel &machine) const {
@@ -243,6 +256,8 @@ Plan Searches::searchWithin(int64_t peak, const MachineModel &machine) const {
   };
   auto run = [&](OpenArguments open, int64_t peakLimit) {
     searchOnce(open, peakLimit);
+    plan.isOptimal =
+        findOptimum(*search, peakLimit) && open == OpenArguments::Move;
     search->state.settleOpenArguments();
     plan.peakAfter = search->state.peakBytes();
     return plan.peakAfter <= allowed &&
@@ -299,6 +314,7 @@ LayoutRefinement Searches::written(Plan plan) const {
   result.peakAfter = plan.peakAfter;
   result.tried = plan.tried;
   result.cutShort = plan.cutShort;
+  result.isOptimal = plan.isOptimal;
   if (depth == SearchDepth::Whole)
     result.decisions = plan.search->decisions();
   for (unsigned op = 0; op < graph.ops.size(); ++op) {

@@ -9,9 +9,10 @@ namespace meshloom {
 
 namespace {
 /// The dims that one mesh axis cuts. `LargestFirst` and `LargestLast` are the
-/// first and the last one of the dims that are largest.
+/// first and the last one of the dims that are largest; `TensorParallel` is the
+/// argument's own.
 struct Role {
-  enum Dim { None, First, Last, LargestFirst, LargestLast };
+  enum Dim { None, First, Last, LargestFirst, LargestLast, TensorParallel };
   Dim inputs = None, weights = None, moments = None;
   bool operator==(const Role &) const = default;
 
@@ -48,6 +49,11 @@ static std::vector<Role> possibleRoles(std::span<const OpenArgument> list) {
   }
   if (has(Kind::Moment))
     roles.push_back({.inputs = Role::First, .moments = Role::LargestFirst});
+  if (std::ranges::any_of(list, [](const OpenArgument &argument) {
+        return argument.tensorParallelDim.has_value();
+      }))
+    roles.push_back(
+        {.weights = Role::TensorParallel, .moments = Role::TensorParallel});
   return roles;
 }
 
@@ -83,11 +89,15 @@ assignments(const std::vector<Role> &roles, unsigned axes) {
 
 /// Returns the dim that an axis of `size` devices cuts further, where `parts`
 /// has how many parts each dim is in.
-static std::optional<size_t> dimFor(Role::Dim wanted, const Shape &shape,
+static std::optional<size_t> dimFor(Role::Dim wanted,
+                                    const OpenArgument &argument,
                                     std::span<const int64_t> parts,
                                     int64_t size) {
+  const Shape &shape = argument.shape;
   std::optional<size_t> found;
   for (size_t dim = 0; dim < shape.size() && wanted != Role::None; ++dim) {
+    if (wanted == Role::TensorParallel && argument.tensorParallelDim != dim)
+      continue;
     const bool divides =
         shape[dim] > 0 && shape[dim] % (parts[dim] * size) == 0;
     const int64_t part = shape[dim] / parts[dim];
@@ -107,8 +117,8 @@ static Layout layoutBy(std::span<const Role> roles, const Mesh &mesh,
   std::vector<int64_t> parts(argument.shape.size(), 1);
   for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
     const int64_t size = mesh.axes()[axis].size;
-    if (auto dim = dimFor(roles[axis].dimOf(argument.kind), argument.shape,
-                          parts, size)) {
+    if (auto dim =
+            dimFor(roles[axis].dimOf(argument.kind), argument, parts, size)) {
       dims[*dim].push_back(axis);
       parts[*dim] *= size;
     }

@@ -58,6 +58,8 @@ struct LayoutRefinement {
   int64_t tried = 0;
   /// Clusters where it stopped trying sequences of moves at a fixed number.
   int64_t cutShort = 0;
+  /// No plan within the memory is cheaper, by branch and bound.
+  bool isOptimal = false;
   bool changed() const { return after.changes > 0; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "meshloom/Core/Layout.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct OpenArgument {
     Moment, ///< A weight's moment: used for next values of its shape only.
   };
   Kind kind = Kind::Input;
+  /// The dim that tensor parallelism cuts.
+  std::optional<unsigned> tensorParallelDim = std::nullopt;
 };
 
 /// Returns the meshes that are tried for a number of devices: one axis "x",
@@ -29,13 +32,13 @@ std::vector<Mesh> meshesOfDevices(int64_t devices);
 /// each of them finds what people write by hand: in every list each mesh axis
 /// has one role. It cuts nothing; or the inputs along their first dim (data
 /// parallelism); or the weights and moments along their largest dim, of several
-/// the first or the last one (FSDP, and most of Megatron's cuts); or both; or
-/// the inputs and the moments (ZeRO-1). A program without weights has its
-/// inputs cut along their last dim as well. An axis cuts no dim that it does
-/// not divide. The first list cuts nothing.
+/// the first or the last one (FSDP); or both; or the inputs and the moments
+/// (ZeRO-1); or the weights and moments along the dims of tensor parallelism. A
+/// program without weights has its inputs cut along their last dim as well. An
+/// axis cuts no dim that it does not divide. The first list cuts nothing.
 ///
-/// A mesh of one axis has at most 7 lists, one of two axes 49. A mesh of more
-/// axes has at most 12 for each, of which all axes but one have the same role.
+/// A mesh of one axis has at most 8 lists, one of two axes 64. A mesh of more
+/// axes has at most 14 for each, of which all axes but one have the same role.
 std::vector<std::vector<Layout>>
 layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments);
 
