@@ -324,7 +324,8 @@ static std::optional<char> letterOf(unsigned loop, const Operand &lhs,
 
 std::optional<ProductKind> ProductKind::of(const Program &program,
                                            const DotStep &step) {
-  ProductKind kind{program.buffers[step.out.buffer].type, "", {}};
+  ProductKind kind{program.buffers[step.lhs.buffer].type, "", {}};
+  kind.isWidening = kind.type != program.buffers[step.out.buffer].type;
   if (kind.type != DType::F32 && kind.type != DType::BF16 &&
       kind.type != DType::F16)
     return std::nullopt;
@@ -424,8 +425,8 @@ std::optional<ProductKind> ProductKind::of(const Program &program,
 
 std::string ProductKind::symbol() const {
   std::string symbol =
-      fmt::format("{}_{}_{}", windows.empty() ? "product" : "convolution",
-                  name(type), loops);
+      fmt::format("{}_{}{}_{}", windows.empty() ? "product" : "convolution",
+                  name(type), isWidening ? "_f32" : "", loops);
   for (const Window &window : windows) {
     symbol += fmt::format("_o{}k{}i{}s{}", window.output, window.kernel,
                           window.input, window.stride);

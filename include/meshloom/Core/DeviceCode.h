@@ -22,7 +22,7 @@ struct KernelStep;
 struct Program;
 
 /// Products of matrices that have the same code for a device. bf16 and f16 are
-/// summed in f32.
+/// summed in f32, which the result may be too.
 ///
 /// A convolution is a product too, of implicit matrices: a row is a place of
 /// the result in one example, a term is a place of the kernel in one input
@@ -41,11 +41,13 @@ struct ProductKind {
     int64_t reversedExtent = 0;
     auto operator<=>(const Window &) const = default;
   };
-  DType type = DType::F32;
+  DType type = DType::F32; ///< of the operands
   /// A letter for each loop of the step: b where all three operands have it, m
   /// for rows, n for columns, k for what is summed, h for a window's `input`.
   std::string loops;
   std::vector<Window> windows; ///< of a convolution
+  bool isWidening = false;     ///< the result is f32, and the operands are not
+  DType resultType() const { return isWidening ? DType::F32 : type; }
 
   /// Nothing where no code for a device computes the product.
   static std::optional<ProductKind> of(const Program &program,

@@ -28,6 +28,7 @@ KernelPolicy policy() {
   policy.isLibraryDot = [](Type elementType, const DotSize &) {
     return elementType.isF32() || elementType.isBF16() || elementType.isF16();
   };
+  policy.widensProducts = true;
   // A loop that one thread of the host runs fast is slow on one of a GPU.
   policy.wholeLoops = false;
   policy.callsPlainKernels = false;

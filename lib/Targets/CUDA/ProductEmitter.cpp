@@ -59,7 +59,8 @@ public:
         kind(kind), module(module),
         type(spmd::KernelOp::scalarType(
             mlir::parseType(name(kind.type), module.getContext()))),
-        sumType(type.isBF16() || type.isF16() ? b.getF32Type() : type) {}
+        sumType(type.isBF16() || type.isF16() ? b.getF32Type() : type),
+        resultType(kind.isWidening ? sumType : type) {}
   KernelShape emit();
 
 private:
@@ -182,7 +183,7 @@ private:
 
   const ProductKind &kind;
   ModuleOp module;
-  const Type type, sumType;
+  const Type type, sumType, resultType;
   SmallVector<Value> pointers, extents;
   std::map<unsigned, Value> origins;       ///< of the windows' loops
   SmallVector<SmallVector<Value>> strides; ///< [operand][loop]
@@ -523,12 +524,12 @@ void ProductEmitter::storeTile(const Place &place, ValueRange sums) {
 }
 
 void ProductEmitter::storeResult(const Place &place, Value sum) {
-  if (type != sumType)
-    sum = b.create<arith::TruncFOp>(loc, type, sum);
+  if (resultType != sumType)
+    sum = b.create<arith::TruncFOp>(loc, resultType, sum);
   Value offset =
       add(offsetOf(Out, 'b', place.batch),
           add(offsetOf(Out, 'm', place.row), offsetOf(Out, 'n', place.column)));
-  storeScalar(element(pointers[Out], storageType(type), offset), sum);
+  storeScalar(element(pointers[Out], storageType(resultType), offset), sum);
 }
 
 Value ProductEmitter::sumTerms(const ThinResult &result,

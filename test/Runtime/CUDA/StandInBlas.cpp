@@ -97,9 +97,10 @@ struct Product {
              epilogue.auxiliaryPitch % pitchUnit == 0));
   }
   bool isValid() const {
-    const bool hasOneType =
-        a.layout.type == b.layout.type && a.layout.type == out.layout.type;
-    return a.isValid() && b.isValid() && out.isValid() && hasOneType &&
+    const bool areTypesValid =
+        a.layout.type == b.layout.type &&
+        (a.layout.type == out.layout.type || out.layout.type == BlasType::F32);
+    return a.isValid() && b.isValid() && out.isValid() && areTypesValid &&
            isValidEpilogue() && a.rows == out.rows &&
            b.columns == out.columns && a.columns == b.rows &&
            a.layout.batches == out.layout.batches &&
@@ -111,8 +112,8 @@ struct Product {
   /// An algorithm remembers this of the product that it is for.
   std::array<uint64_t, 4> key() const {
     return {uint64_t(out.rows), uint64_t(out.columns), uint64_t(a.columns),
-            epilogue.bits * 4 + uint64_t(a.isTransposed) * 2 +
-                uint64_t(b.isTransposed)};
+            epilogue.bits * 8 + uint64_t(a.layout.type != out.layout.type) * 4 +
+                uint64_t(a.isTransposed) * 2 + uint64_t(b.isTransposed)};
   }
 };
 
@@ -159,7 +160,7 @@ float finish(const Product &product, int64_t row, int64_t column, float sum) {
 }
 
 void compute(const Product &product, const char *a, const char *b, char *out) {
-  const BlasType type = product.out.layout.type;
+  const BlasType type = product.a.layout.type;
   for (int64_t batch = 0; batch < product.out.layout.batches; ++batch)
     for (int64_t column = 0; column < product.out.columns; ++column)
       for (int64_t row = 0; row < product.out.rows; ++row) {
@@ -167,8 +168,8 @@ void compute(const Product &product, const char *a, const char *b, char *out) {
         for (int64_t term = 0; term < product.a.columns; ++term)
           sum += load(a, product.a.indexOf(batch, row, term), type) *
                  load(b, product.b.indexOf(batch, term, column), type);
-        store(out, product.out.indexOf(batch, row, column), type,
-              finish(product, row, column, sum));
+        store(out, product.out.indexOf(batch, row, column),
+              product.out.layout.type, finish(product, row, column, sum));
       }
 }
 

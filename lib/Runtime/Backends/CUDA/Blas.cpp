@@ -105,16 +105,15 @@ Status BlasProduct::describe(const MatrixProduct &product) {
   if (product.epilogue)
     if (Status ok = describeEpilogue(product); !ok)
       return ok;
-  auto describeMatrix = [&](BlasLayoutHandle &layout,
+  auto describeMatrix = [&](BlasLayoutHandle &layout, DType type,
                             const MatrixProduct::Operand &operand, int64_t rows,
                             int64_t columns) -> Status {
     if (operand.isTransposed)
       std::swap(rows, columns);
-    if (Status ok =
-            library.check(library.cublasLtMatrixLayoutCreate(
-                              &layout, typeOf(product.type), uint64_t(rows),
-                              uint64_t(columns), operand.pitch),
-                          "cublasLtMatrixLayoutCreate");
+    if (Status ok = library.check(library.cublasLtMatrixLayoutCreate(
+                                      &layout, typeOf(type), uint64_t(rows),
+                                      uint64_t(columns), operand.pitch),
+                                  "cublasLtMatrixLayoutCreate");
         !ok || product.batches == 1)
       return ok;
     const auto count = int32_t(product.batches);
@@ -129,13 +128,16 @@ Status BlasProduct::describe(const MatrixProduct &product) {
                              &operand.batchStride, sizeof(operand.batchStride)),
                          "cublasLtMatrixLayoutSetAttribute");
   };
-  if (Status ok = describeMatrix(a, product.a, product.rows, product.terms);
+  if (Status ok = describeMatrix(a, product.type, product.a, product.rows,
+                                 product.terms);
       !ok)
     return ok;
-  if (Status ok = describeMatrix(b, product.b, product.terms, product.columns);
+  if (Status ok = describeMatrix(b, product.type, product.b, product.terms,
+                                 product.columns);
       !ok)
     return ok;
-  return describeMatrix(out, product.out, product.rows, product.columns);
+  return describeMatrix(out, product.resultType, product.out, product.rows,
+                        product.columns);
 }
 
 Result<bool> BlasProduct::choose(const MatrixProduct &product) {

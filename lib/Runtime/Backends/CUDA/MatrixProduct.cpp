@@ -105,6 +105,7 @@ MatrixProduct::of(const ProductKind &kind, std::span<const int64_t> extents,
     operand->alignment = alignments[index];
   }
   return MatrixProduct{.type = kind.type,
+                       .resultType = kind.resultType(),
                        .rows = row->extent,
                        .columns = column->extent,
                        .terms = term->extent,

@@ -22,7 +22,8 @@ struct MatrixProduct {
     int64_t alignment = 0;   ///< bytes that divide the address
     auto operator<=>(const Operand &) const = default;
   };
-  DType type = DType::F32;
+  DType type = DType::F32;       ///< of the operands
+  DType resultType = DType::F32; ///< also of an epilogue's operands
   int64_t rows = 0, columns = 0, terms = 0, batches = 1;
   Operand a, b, out;
   /// `a` is the product's right operand, and `b` its left one: a result whose
