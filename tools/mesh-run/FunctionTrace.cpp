@@ -15,7 +15,6 @@
 #include <link.h>
 #include <string>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <vector>
 
 namespace {
