@@ -381,7 +381,7 @@ static int64_t collectingCost(spmd::KernelOp kernel, unsigned operand,
 /// Returns how many picoseconds longer than machine code the loop of an op
 /// takes for an element, where elements are side by side in memory.
 static int64_t laneCost(Operation &op) {
-  constexpr int64_t division = 100, integerDivision = 5000, angle = 50,
+  constexpr int64_t division = 100, integerDivision = 5000, largeFormula = 50,
                     choiceOrRounding = 25, narrow = 500, index = 800;
   if (isa<spmd::IndexOp, spmd::ReadOp>(op))
     return index;
@@ -392,8 +392,9 @@ static int64_t laneCost(Operation &op) {
     return division;
   if (isa<arith::SelectOp, arith::TruncFOp>(op))
     return choiceOrRounding;
-  if (isa<math::SinOp, math::CosOp, math::TanOp, math::Atan2Op>(op))
-    return angle;
+  if (isa<math::SinOp, math::CosOp, math::TanOp, math::Atan2Op>(op) ||
+      (isa<math::ErfOp>(op) && op.getResult(0).getType().isF64()))
+    return largeFormula;
   auto isNarrow = [](Type type) {
     return isa<IntegerType>(type) && !type.isInteger(1) &&
            type.getIntOrFloatBitWidth() < 32;
@@ -433,11 +434,13 @@ int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
     ++operandsHandedOn;
     element += laneCost(op);
   }
-  // Machine code loads and stores as well, but one op writes over no operand.
+  // Machine code loads and stores as well; but one op writes over no operand,
+  // and a copy is no op.
   const bool overwrites = llvm::any_of(
       kernel.getInPlace(), [](int32_t input) { return input >= 0; });
-  element +=
-      std::max<int64_t>(operandsHandedOn - (overwrites ? 0 : 1), 0) * handedOn;
+  if (ops == 0 || overwrites)
+    ++operandsHandedOn;
+  element += std::max<int64_t>(operandsHandedOn - (ops > 0), 0) * handedOn;
   int64_t cost = (call + ops * opCall + iterations * element) / 100;
   const unsigned inputs = kernel.getInputs().size();
   for (unsigned operand = 0; operand < kernel.getAccesses().size(); ++operand)
