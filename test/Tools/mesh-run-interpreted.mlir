@@ -112,8 +112,8 @@ module {
   func.func @large(%x: tensor<300x257xf32>, %y: tensor<90011xf32>, %z: tensor<90011xf32>, %c: tensor<70001xf64>) -> (tensor<300x257xf32>, tensor<90011xf32>, tensor<70001xf64>) {
     %tanh = stablehlo.tanh %x : tensor<300x257xf32>
     %product = stablehlo.multiply %y, %z : tensor<90011xf32>
-    %cos = stablehlo.cosine %c : tensor<70001xf64>
-    return %tanh, %product, %cos : tensor<300x257xf32>, tensor<90011xf32>, tensor<70001xf64>
+    %growth = stablehlo.exponential_minus_one %c : tensor<70001xf64>
+    return %tanh, %product, %growth : tensor<300x257xf32>, tensor<90011xf32>, tensor<70001xf64>
   }
   // Reductions along a dim inside, along all dims, and none of whose terms exist.
   func.func @reductions(%x: tensor<3x40x5xf32>, %n: tensor<6x50xi32>, %none: tensor<0x4xf32>) -> (tensor<3x5xf32>, tensor<bf16>, tensor<6xi32>, tensor<i1>, tensor<4xf32>) {

@@ -567,8 +567,10 @@ std::string CodeGenerator::run(const KernelModule &kernel) {
 
 bool meshloom::usesScripts(CodegenMode mode) {
   static const bool isWanted = [] {
-    const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS");
-    return !setting || StringRef(setting) != "0";
+    // Loops of scripts are for this processor, not for a lesser one.
+    const char *setting = std::getenv("MESHLOOM_INTERPRET_KERNELS"),
+               *name = std::getenv("MESHLOOM_CPU");
+    return (!setting || StringRef(setting) != "0") && (!name || !*name);
   }();
   return runsScripts && isWanted && mode != CodegenMode::Portable;
 }

@@ -101,7 +101,7 @@ struct BlockRange {
   void forRuns(ArrayRef<int64_t> strides, const Body &body) const {
     if (isOneRun(strides))
       return body(0, count, strides.empty() ? 0 : first * strides.back());
-    forInnerRuns(strides, body);
+    forInnerRuns(strides, firstLoopOfRun(strides), body);
   }
 
   /// Returns whether elements are side by side.
@@ -110,36 +110,37 @@ struct BlockRange {
   }
 
 private:
-  /// Returns whether each loop's stride is the way that the loops inside go.
-  /// Loops of one turn go nowhere.
-  bool isOneRun(ArrayRef<int64_t> strides) const {
-    if (extents.empty())
-      return true;
+  /// Returns the outermost loop whose stride, as those of the loops inside but
+  /// the last, is the way that the loops inside go. Loops of one turn go
+  /// nowhere.
+  size_t firstLoopOfRun(ArrayRef<int64_t> strides) const {
+    size_t loop = extents.size() - 1;
     int64_t way = strides.back() * extents.back();
-    for (size_t loop = extents.size() - 1; loop-- > 0;) {
-      if (extents[loop] != 1 && strides[loop] != way)
-        return false;
-      way *= extents[loop];
-    }
-    return true;
+    while (loop > 0 && (extents[loop - 1] == 1 || strides[loop - 1] == way))
+      way *= extents[--loop];
+    return loop;
   }
-  /// Runs of the innermost loop.
+  bool isOneRun(ArrayRef<int64_t> strides) const {
+    return extents.empty() || firstLoopOfRun(strides) == 0;
+  }
+  /// Runs of the loops from number `inner` on.
   template <typename Body>
-  void forInnerRuns(ArrayRef<int64_t> strides, const Body &body) const {
-    const size_t loops = extents.size();
-    SmallVector<int64_t, 6> indices(loops);
-    int64_t number = first;
-    for (size_t loop = loops; loop-- > 0; number /= extents[loop])
+  void forInnerRuns(ArrayRef<int64_t> strides, size_t inner,
+                    const Body &body) const {
+    const int64_t length = product(extents.drop_front(inner));
+    SmallVector<int64_t, 6> indices(inner);
+    int64_t within = first % length, number = first / length;
+    for (size_t loop = inner; loop-- > 0; number /= extents[loop])
       indices[loop] = number % extents[loop];
     for (int64_t done = 0; done < count;) {
-      const int64_t run =
-          std::min(count - done, extents[loops - 1] - indices[loops - 1]);
-      const int64_t offset = std::inner_product(strides.begin(), strides.end(),
-                                                indices.begin(), int64_t(0));
+      const int64_t run = std::min(count - done, length - within);
+      const int64_t offset =
+          std::inner_product(indices.begin(), indices.end(), strides.begin(),
+                             within * strides.back());
       body(done, run, offset);
       done += run;
-      indices[loops - 1] = 0;
-      for (size_t loop = loops - 1; loop-- > 0;) {
+      within = 0;
+      for (size_t loop = inner; loop-- > 0;) {
         if (++indices[loop] < extents[loop])
           break;
         indices[loop] = 0;

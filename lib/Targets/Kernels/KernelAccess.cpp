@@ -381,8 +381,8 @@ static int64_t collectingCost(spmd::KernelOp kernel, unsigned operand,
 /// Returns how many picoseconds longer than machine code the loop of an op
 /// takes for an element, where elements are side by side in memory.
 static int64_t laneCost(Operation &op) {
-  constexpr int64_t division = 100, integerDivision = 5000, choice = 25,
-                    narrow = 500, index = 800;
+  constexpr int64_t division = 100, integerDivision = 5000, largeFormula = 50,
+                    choiceOrRounding = 25, narrow = 500, index = 800;
   if (isa<spmd::IndexOp, spmd::ReadOp>(op))
     return index;
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
@@ -390,8 +390,11 @@ static int64_t laneCost(Operation &op) {
   // Machine code multiplies by the inverse of a constant.
   if (isa<arith::DivFOp>(op) && isOfConstants(op.getOperand(1)))
     return division;
-  if (isa<arith::SelectOp>(op))
-    return choice;
+  if (isa<arith::SelectOp, arith::TruncFOp>(op))
+    return choiceOrRounding;
+  if (isa<math::SinOp, math::CosOp, math::TanOp, math::Atan2Op>(op) ||
+      (isa<math::ErfOp>(op) && op.getResult(0).getType().isF64()))
+    return largeFormula;
   auto isNarrow = [](Type type) {
     return isa<IntegerType>(type) && !type.isInteger(1) &&
            type.getIntOrFloatBitWidth() < 32;
@@ -402,24 +405,42 @@ static int64_t laneCost(Operation &op) {
              : 0;
 }
 
+/// Returns whether an op makes an f32 of a bf16 number or the other way round.
+/// Beside a function, machine code takes longer for that than a script.
+static bool convertsHalf(Operation &op) {
+  return isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+         (op.getOperand(0).getType().isBF16() ||
+          op.getResult(0).getType().isBF16());
+}
+
 int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
   // In picoseconds: what a kernel and each op take for a call, and what takes
   // longer for an element, such as an op whose operand a different op leaves.
   constexpr int64_t call = 6400, opCall = 6400, handedOn = 40, constant = 15,
                     term = 200, many = int64_t(1) << 32;
   const int64_t iterations = std::min(kernel.getNumIterations(), many);
-  int64_t ops = 0, element = kernel.hasReductionLoops() ? term : 0;
-  for (Operation &op : kernel.getBlock()->without_terminator())
+  int64_t ops = 0, operandsHandedOn = 0,
+          element = kernel.hasReductionLoops() ? term : 0;
+  const bool computesFunction =
+      llvm::any_of(kernel.getBlock()->without_terminator(), isFunction);
+  for (Operation &op : kernel.getBlock()->without_terminator()) {
     if (op.hasTrait<mlir::OpTrait::ConstantLike>()) {
       element += constant;
-    } else {
-      ++ops;
-      element += laneCost(op);
+      continue;
     }
-  // Machine code loads and stores as well, but one op writes over no operand.
+    ++ops;
+    if (computesFunction && convertsHalf(op))
+      continue;
+    ++operandsHandedOn;
+    element += laneCost(op);
+  }
+  // Machine code loads and stores as well; but one op writes over no operand,
+  // and a copy is no op.
   const bool overwrites = llvm::any_of(
       kernel.getInPlace(), [](int32_t input) { return input >= 0; });
-  element += std::max<int64_t>(overwrites ? ops : ops - 1, 0) * handedOn;
+  if (ops == 0 || overwrites)
+    ++operandsHandedOn;
+  element += std::max<int64_t>(operandsHandedOn - (ops > 0), 0) * handedOn;
   int64_t cost = (call + ops * opCall + iterations * element) / 100;
   const unsigned inputs = kernel.getInputs().size();
   for (unsigned operand = 0; operand < kernel.getAccesses().size(); ++operand)

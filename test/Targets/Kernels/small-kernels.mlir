@@ -22,21 +22,25 @@ func.func @mixed(%some: tensor<8000xf32>, %many: tensor<100000xf32>) -> (tensor<
   return %product, %cube : tensor<8000xf32>, tensor<100000xf32>
 }
 
-// A constant is filled in, operands that are not dense are collected, and machine code multiplies by the inverse of a divisor.
-// ALONE: spmd.kernel {{.*}}ops = "sine", small}
+// Bfloat16 numbers are widened for a function as quickly as in machine code, but a constant is filled in, operands that are not dense are collected, and machine code multiplies by the inverse of a divisor and takes less for one op of bfloat16 numbers.
+// ALONE: spmd.kernel {{.*}}ops = "tanh", small}
 // ALONE: spmd.kernel {{.*}}ops = "multiply"}
 // ALONE: spmd.kernel {{.*}}ops = "divide"}
 // ALONE: spmd.kernel {{.*}}ops = "add"}
-func.func @alone(%a: tensor<100000xf32>, %b: tensor<100001xf32>, %c: tensor<100002xf32>, %rows: tensor<300xf32>, %d: tensor<400x300xf32>)
-    -> (tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>) {
-  %sine = dtensor.sine %a : tensor<100000xf32>
+// ALONE: spmd.kernel {{.*}}ops = "exp", small}
+// ALONE: spmd.kernel {{.*}}ops = "abs"}
+func.func @alone(%a: tensor<100000xf32>, %b: tensor<100001xf32>, %c: tensor<100002xf32>, %rows: tensor<300xf32>, %d: tensor<400x300xf32>, %e: tensor<100003xbf16>, %f: tensor<100004xbf16>)
+    -> (tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>, tensor<100003xbf16>, tensor<100004xbf16>) {
+  %tanh = dtensor.tanh %a : tensor<100000xf32>
   %three = dtensor.constant dense<3.0> : tensor<100001xf32>
   %product = dtensor.multiply %b, %three : tensor<100001xf32>
   %seven = dtensor.constant dense<7.0> : tensor<100002xf32>
   %quotient = dtensor.divide %c, %seven : tensor<100002xf32>
   %all = dtensor.broadcast_in_dim %rows dims [1] : (tensor<300xf32>) -> tensor<400x300xf32>
   %sum = dtensor.add %d, %all : tensor<400x300xf32>
-  return %sine, %product, %quotient, %sum : tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>
+  %exp = dtensor.exp %e : tensor<100003xbf16>
+  %size = dtensor.abs %f : tensor<100004xbf16>
+  return %tanh, %product, %quotient, %sum, %exp, %size : tensor<100000xf32>, tensor<100001xf32>, tensor<100002xf32>, tensor<400x300xf32>, tensor<100003xbf16>, tensor<100004xbf16>
 }
 
 // A mean is divided once a row, and read once for each of its elements.
