@@ -165,19 +165,6 @@ function(meshloom_tool name)
   target_link_libraries(${name} PRIVATE ${arg_LINK})
 endfunction()
 
-# Links the functions of a target in the order in which they first run, where there
-# is one (tools/mesh-run): code that runs once fills fewer pages and cache lines.
-function(meshloom_order_functions target)
-  if(MESHLOOM_FUNCTION_ORDER)
-    target_link_options(${target} PRIVATE
-      LINKER:--symbol-ordering-file=${MESHLOOM_FUNCTION_ORDER}
-      LINKER:--no-warn-symbol-ordering)
-    set_property(TARGET ${target} APPEND PROPERTY
-                 LINK_DEPENDS ${MESHLOOM_FUNCTION_ORDER})
-    add_dependencies(${target} function-order)
-  endif()
-endfunction()
-
 # Builds every program of tests that have the label unit, and nothing else. They
 # run under the sanitizers, as they need no other program, and take seconds.
 add_custom_target(unit-tests)

@@ -76,9 +76,6 @@ std::vector<KernelToCompile> kernelsOf(LoweredProgram &lowered,
 
 Result<Code> codeOf(ArrayRef<KernelToCompile> kernels,
                     const EmitOptions &options, KernelCompiler &compiler) {
-  // Also where all kernels are interpreted.
-  if (Status usable = checkTargetCpu(); !usable)
-    return usable.error();
   Code code{codeFormat, kernels.empty() ? "" : targetCpuFeatures(), {}, {}};
   if (options.asBytes) {
     auto bytes = linkKernels(kernels, compiler);

@@ -145,18 +145,13 @@ static const std::string &featureOptions(bool portable) {
   return options[portable];
 }
 
-Status meshloom::checkTargetCpu() {
-  const TargetCpu &cpu = targetCpu();
-  return cpu.problem.empty() ? Status(Success()) : Error(cpu.problem);
-}
-
 /// For this machine; `portable`: for all that have the features which
 /// targetCpuFeatures() names.
 static Result<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(CodegenMode mode) {
-  if (Status usable = checkTargetCpu(); !usable)
-    return usable.error();
   const TargetCpu &cpu = targetCpu();
+  if (!cpu.problem.empty())
+    return Error(cpu.problem);
   auto target = codeGenerator();
   if (!target)
     return target.error();

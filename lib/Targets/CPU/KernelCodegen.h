@@ -64,9 +64,6 @@ bool usesScripts(CodegenMode mode);
 /// All that the code of a kernel depends on beside the kernel, as text.
 std::string codegenOptions(CodegenMode mode);
 
-/// Fails where MESHLOOM_CPU names no CPU whose code this machine runs.
-Status checkTargetCpu();
-
 /// The features of that CPU that kernels of a saved program may use:
 /// "sse4.2,avx,avx2,...". Programs name them; lib/Runtime/Library/Features.cpp
 /// knows them all.
