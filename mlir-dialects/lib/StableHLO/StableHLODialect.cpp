@@ -30,6 +30,7 @@ void sdy::SdyDialect::initialize() {
 
 void meshloom::registerStableHLODialects(mlir::DialectRegistry &registry) {
   // Quantized types are upstream's.
-  registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect,
-                  sdy::SdyDialect, mpmd::MpmdDialect, mlir::quant::QuantizationDialect>();
+  registry
+      .insert<stablehlo::StableHLODialect, chlo::CHLODialect, sdy::SdyDialect,
+              mpmd::MpmdDialect, mlir::quant::QuantizationDialect>();
 }
