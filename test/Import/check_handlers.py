@@ -41,7 +41,7 @@ def main() -> int:
     for path in (source / "test").rglob("*.mlir"):
         text = path.read_text(errors="replace")
         if is_run(path, text):
-            ran |= set(re.findall(r"\b(?:stablehlo|chlo|sdy)\.\w+", text))
+            ran |= set(re.findall(r"\b(?:stablehlo|chlo|sdy|mpmd)\.\w+", text))
     page = (source / "docs/StableHLO.md").read_text()
     refused = set(re.findall(r"`(\w+)`", page))
     missing = sorted(
