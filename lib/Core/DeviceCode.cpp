@@ -325,9 +325,11 @@ static std::optional<char> letterOf(unsigned loop, const Operand &lhs,
 std::optional<ProductKind> ProductKind::of(const Program &program,
                                            const DotStep &step) {
   ProductKind kind{program.buffers[step.lhs.buffer].type, "", {}};
-  kind.isWidening = kind.type != program.buffers[step.out.buffer].type;
-  if (kind.type != DType::F32 && kind.type != DType::BF16 &&
-      kind.type != DType::F16)
+  const DType result = program.buffers[step.out.buffer].type;
+  kind.isWidening = kind.type != result;
+  if ((kind.type != DType::F32 && kind.type != DType::BF16 &&
+       kind.type != DType::F16) ||
+      (kind.isWidening && result != DType::F32))
     return std::nullopt;
   for (unsigned loop = 0; loop < step.loops.size(); ++loop) {
     const auto letter = letterOf(loop, step.lhs, step.rhs, step.out);

@@ -117,6 +117,11 @@ TEST(DeviceCodeTest, KindOfAProduct) {
   DotStep broadcast = dot;
   broadcast.rhs.dims[1] = DimAccess{};
   EXPECT_FALSE(ProductKind::of(program, broadcast));
+  program.buffers[2].type = DType::F32;
+  kind = ProductKind::of(program, dot);
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(kind->symbol(), "product_bf16_f32_bmkn");
+  EXPECT_EQ(kind->resultType(), DType::F32);
   program.buffers[2].type = DType::F64;
   EXPECT_FALSE(ProductKind::of(program, dot));
 }
