@@ -14,8 +14,8 @@ Result<StageMessages> StageMessages::between(const JoinedProcesses &processes,
   if (sets < processes.group.size)
     return Error(fmt::format(
         "the pipeline has {} sets of devices and runs in {} processes; "
-        "expected "
-        "no more processes than sets, of which each process has one or more",
+        "expected no more processes than sets, of which each process has one "
+        "or more",
         sets, processes.group.size));
   return StageMessages(processes, sets);
 }

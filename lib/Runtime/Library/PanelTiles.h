@@ -125,7 +125,8 @@ template <typename Element, typename Sum> struct PanelPlan {
   int64_t lanes, mostRows;
   const TileFunctions<Element, Sum> &tiles;
   bool paired; ///< elements of slivers and panels are pairs of terms
-  /// Whether operands that lie as slivers and panels do are read in place.
+  /// These say whether operands that lie as slivers and panels do are read in
+  /// place.
   bool sliversInPlace, panelsInPlace;
 };
 

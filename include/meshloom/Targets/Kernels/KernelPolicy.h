@@ -54,8 +54,8 @@ struct KernelPolicy {
   /// Says whether the library multiplies bf16 and f16 into f32; else they are
   /// converted first (WideProducts.h).
   bool widensProducts = false;
-  /// Whether the target's library does products of operands of this element
-  /// type, and of this size; others become kernels.
+  /// Returns whether the target's library does products of operands of this
+  /// element type, and of this size; others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =
       [](Type elementType, const DotSize &) { return elementType.isF32(); };
 };
