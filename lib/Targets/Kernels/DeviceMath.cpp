@@ -25,7 +25,6 @@ using wide::product;
 using wide::sum;
 
 constexpr int64_t mantissaBits = 0xfffffffffffff;
-constexpr double smallestWideNormal = 0x1p-1022;
 
 Scalar fma(Scalar x, Scalar y, Scalar z) {
   return x.with(x.b->create<math::FmaOp>(x.loc, x.v, y.v, z.v));
@@ -199,6 +198,12 @@ Scalar cosineOf(Sum x) {
   return main.high + (main.low + (z * (z * p) - x.high * x.low));
 }
 
+/// The angle with sine and cosine of its remainder.
+Angle<Scalar, Scalar> angleOf(Scalar x) {
+  WideAngle angle = wideAngle(x);
+  return {angle.quadrant, sineOf(angle.remainder), cosineOf(angle.remainder)};
+}
+
 /// `value` where x is finite, else nan; x itself where `isOdd` and x is small.
 Scalar functionOfAngle(Scalar x, Scalar value, bool isOdd) {
   if (isOdd)
@@ -207,16 +212,8 @@ Scalar functionOfAngle(Scalar x, Scalar value, bool isOdd) {
 }
 
 Scalar sineOrCosine(Scalar x, bool isCosine) {
-  WideAngle angle = wideAngle(x);
-  Scalar quadrant = angle.quadrant;
-  if (isCosine)
-    quadrant = quadrant + quadrant.i(1);
-  Scalar value =
-      (quadrant & 1)
-          .isZero()
-          .select(sineOf(angle.remainder), cosineOf(angle.remainder));
-  value = (value.bits() ^ shiftLeft(quadrant & 2, 62)).asFloat();
-  return functionOfAngle(x, value, /*isOdd=*/!isCosine);
+  return functionOfAngle(x, sinOrCos(angleOf(x), isCosine, wide::format),
+                         /*isOdd=*/!isCosine);
 }
 
 Scalar sine(ArrayRef<Scalar> x) {
@@ -226,12 +223,8 @@ Scalar cosine(ArrayRef<Scalar> x) {
   return sineOrCosine(x[0], /*isCosine=*/true);
 }
 
-/// sin r / cos r, in odd quadrants -cos r / sin r.
 Scalar tangent(ArrayRef<Scalar> x) {
-  WideAngle angle = wideAngle(x[0]);
-  Scalar s = sineOf(angle.remainder), c = cosineOf(angle.remainder);
-  Scalar isEven = (angle.quadrant & 1).isZero();
-  return functionOfAngle(x[0], isEven.select(s, -c) / isEven.select(c, s),
+  return functionOfAngle(x[0], formulas::tangent(angleOf(x[0])),
                          /*isOdd=*/true);
 }
 
@@ -242,7 +235,7 @@ struct WideParts {
   Scalar m, exponent;
 };
 WideParts widePartsOf(Scalar x) {
-  Scalar isTiny = x.less(x.f(smallestWideNormal));
+  Scalar isTiny = x.less(x.f(wide::format.smallestNormal));
   Scalar bits = isTiny.select(x * 0x1p54, x).bits();
   return {(bits & mantissaBits) | bits.i(mantissaBits + 1),
           shiftRight(bits, 52) - isTiny.select(bits.i(54), bits.i(0))};
@@ -271,8 +264,9 @@ Scalar remainder(ArrayRef<Scalar> arguments) {
   // In two factors: one alone may be out of range.
   Scalar exponent = divisor.exponent - first.i(1075);
   Scalar half = shiftRight(exponent, 1);
-  Scalar value = x.with(loop.getResult(0)).toF64() * wide::powerOf2(half) *
-                 wide::powerOf2(exponent - half);
+  Scalar value = x.with(loop.getResult(0)).toF64() *
+                 powerOf2(half, wide::format) *
+                 powerOf2(exponent - half, wide::format);
   value = size.less(divisorSize).select(size, value);
   Scalar isDefined = both(size.less(x.f(infinite)), x.f(0).less(divisorSize));
   return isDefined.select(value.withSignOf(x), x.f(notANumber));

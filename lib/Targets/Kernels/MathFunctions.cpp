@@ -16,7 +16,7 @@ namespace math = mlir::math;
 namespace {
 /// The library computes remainders of larger quotients.
 constexpr double hugeQuotient = 0x1p28;
-using NarrowAngle = narrow::Angle<Scalar, Scalar>;
+using NarrowAngle = Angle<Scalar, Scalar>;
 
 /// Right for |x| >= 2^49 (M. Payne, R. Hanek: Radian Reduction for
 /// Trigonometric Functions, 1983): x is m 2^e with an integer m of 24 bits, and
@@ -291,16 +291,17 @@ void meshloom::populateMathFunctionPatterns(mlir::RewritePatternSet &patterns,
     return library == MathLibrary::Libm ? formula : nullptr;
   };
   add.operator()<math::CbrtOp>("cbrt", {narrow::cbrt, orNone(wide::cbrt)});
-  add.operator()<math::SinOp>("sin",
-                              {narrow::sin, orNone(wide::sin), [](Scalar x) {
-                                 return narrow::sinOrCos(hugeAngleOf(x), false);
-                               }});
+  add.operator()<math::SinOp>(
+      "sin", {narrow::sin, orNone(wide::sin), [](Scalar x) {
+                return sinOrCos(hugeAngleOf(x), false, narrow::format);
+              }});
   add.operator()<math::CosOp>(
-      "cos", {narrow::cos, orNone(wide::cos),
-              [](Scalar x) { return narrow::sinOrCos(hugeAngleOf(x), true); }});
+      "cos", {narrow::cos, orNone(wide::cos), [](Scalar x) {
+                return sinOrCos(hugeAngleOf(x), true, narrow::format);
+              }});
   add.operator()<math::TanOp>(
       "tan", {narrow::tan, orNone(wide::tan),
-              [](Scalar x) { return narrow::tangent(hugeAngleOf(x)); }});
+              [](Scalar x) { return tangent(hugeAngleOf(x)); }});
   if (library == MathLibrary::None)
     patterns.add<Remainder>(patterns.getContext());
   else

@@ -47,4 +47,109 @@ Scalar exactPolynomial(Scalar x, const double (&coefficients)[count]) {
   return sum;
 }
 
+//===----------------------------------------------------------------------===//
+// What the formulas of both widths share
+//===----------------------------------------------------------------------===//
+
+/// The bits of a float: its sign, the sum of its exponent and `bias`, and
+/// `mantissaBits` bits of its mantissa.
+struct FloatFormat {
+  int bits, mantissaBits;
+  int64_t bias;
+  double smallestNormal; ///< 2^(1 - bias)
+};
+
+/// Returns 2^n for an integer n with -bias < n <= bias.
+template <typename Integer>
+auto powerOf2(Integer n, const FloatFormat &format) {
+  return shiftLeft(n + n.i(format.bias), format.mantissaBits).asFloat();
+}
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
+template <typename Integer, typename Scalar> struct ExpParts {
+  Integer n;
+  Scalar expm1r;
+};
+
+/// Returns e^x. In two factors: 2^n alone is out of range at both ends.
+template <typename Integer, typename Scalar>
+Scalar expOf(const ExpParts<Integer, Scalar> &x, const FloatFormat &format) {
+  Integer half = shiftRight(x.n, 1);
+  return (x.expm1r + 1.0) * powerOf2(half, format) *
+         powerOf2(x.n - half, format);
+}
+
+/// Returns e^x - 1 as 2^n (e^r - 1) + (2^n - 1), all halved so that an n of
+/// bias + 1 is in range.
+template <typename Integer, typename Scalar>
+Scalar expm1Of(const ExpParts<Integer, Scalar> &x, const FloatFormat &format) {
+  Scalar h = powerOf2(x.n - x.n.i(1), format);
+  return (h * x.expm1r + (h - 0.5)) * 2.0;
+}
+
+/// x = mantissa 2^exponent, and the mantissa is from sqrt(1/2) to sqrt(2).
+template <typename Scalar> struct LogParts {
+  Scalar mantissa, exponent;
+};
+
+/// Splits a finite x > 0. toFloat(integer) is that integer as a Scalar.
+template <typename Scalar, typename ToFloat>
+LogParts<Scalar> logParts(Scalar x, const FloatFormat &format,
+                          const ToFloat &toFloat) {
+  const int64_t one = int64_t(1) << format.mantissaBits,
+                ofHalf = format.bias - 1;
+  auto tiny = x.less(x.f(format.smallestNormal));
+  auto bits = tiny.select(x * double(one), x).bits();
+  Scalar e = toFloat(shiftRight(bits, format.mantissaBits) - bits.i(ofHalf));
+  e = e - tiny.select(x.f(format.mantissaBits), x.f(0));
+  // The mantissa in [1/2, 1), and then from sqrt(1/2) on.
+  Scalar m = ((bits & (one - 1)) | bits.i(ofHalf * one)).asFloat();
+  auto low = m.less(m.f(0.70710678118654752440));
+  return {low.select(m + m, m), e - low.select(x.f(1), x.f(0))};
+}
+
+/// Returns log x, which is `value` for a finite x > 0: inf and nan as they are,
+/// -inf for 0 and nan below it.
+template <typename Scalar> Scalar logWithEnds(Scalar x, Scalar value) {
+  value = x.less(x.f(infinite)).select(value, x);
+  value = x.equals(x.f(0)).select(x.f(-infinite), value);
+  return x.less(x.f(0)).select(x.f(notANumber), value);
+}
+
+/// Returns log(u) with u = 1 + x rounded, plus what the rounding lost.
+template <typename Scalar, typename Log>
+Scalar log1pBy(const Log &log, Scalar x, const FloatFormat &format) {
+  Scalar u = x + 1.0;
+  Scalar correction = (x - (u - 1.0)) / u;
+  auto inRange = x.abs().less(x.f(double(int64_t(2) << format.mantissaBits)));
+  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
+  return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
+}
+
+/// x = n pi/2 + r, by n as an integer and sine and cosine of r.
+template <typename Integer, typename Scalar> struct Angle {
+  Integer quadrant;
+  Scalar sine, cosine;
+};
+
+template <typename Integer, typename Scalar>
+Scalar sinOrCos(const Angle<Integer, Scalar> &angle, bool isCosine,
+                const FloatFormat &format) {
+  Integer quadrant = angle.quadrant;
+  if (isCosine)
+    quadrant = quadrant + quadrant.i(1);
+  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
+  Integer sign = shiftLeft(quadrant & 2, format.bits - 2);
+  return (value.bits() ^ sign).asFloat();
+}
+
+/// Returns sin r / cos r, in odd quadrants -cos r / sin r.
+template <typename Integer, typename Scalar>
+Scalar tangent(const Angle<Integer, Scalar> &angle) {
+  auto even = (angle.quadrant & 1).isZero();
+  Scalar minusCosine = angle.cosine * -1.0;
+  return even.select(angle.sine, minusCosine) /
+         even.select(angle.cosine, angle.sine);
+}
+
 } // namespace meshloom::formulas

@@ -11,19 +11,10 @@
 /// The names are those of libm.
 namespace meshloom::formulas::narrow {
 
-constexpr double smallestNormal = 0x1p-126;
+constexpr FloatFormat format = {
+    .bits = 32, .mantissaBits = 23, .bias = 127, .smallestNormal = 0x1p-126};
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 
-/// Returns 2^n for an i32 n with -126 <= n <= 127.
-template <typename Integer> auto powerOf2(Integer n) {
-  return shiftLeft(n + n.i(127), 23).asFloat();
-}
-
-/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
-template <typename Integer, typename Scalar> struct ExpParts {
-  Integer n;
-  Scalar expm1r;
-};
 /// Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits of the
 /// sum.
 template <typename Scalar> auto expParts(Scalar x) {
@@ -44,51 +35,28 @@ template <typename Scalar> Scalar exp(Scalar x) {
   auto vanishes = x.less(x.f(-103.98));
   Scalar above = x.f(89.0).less(x).select(x.f(89.0), x);
   auto parts = expParts(vanishes.select(x.f(0), above));
-  // In two factors: 2^n alone is out of range at both ends.
-  auto half = shiftRight(parts.n, 1);
-  Scalar value =
-      (parts.expm1r + 1.0) * powerOf2(half) * powerOf2(parts.n - half);
-  return vanishes.select(x.f(0), value);
+  return vanishes.select(x.f(0), expOf(parts, format));
 }
 
 template <typename Scalar> Scalar expm1(Scalar x) {
-  auto parts = expParts(x.clamp(-18.0, 89.0));
-  // 2^n (e^r - 1) + (2^n - 1), all halved so that n = 128 is in range.
-  Scalar h = powerOf2(parts.n - parts.n.i(1));
-  return ((h * parts.expm1r + (h - 0.5)) * 2.0).withSignOf(x);
+  return expm1Of(expParts(x.clamp(-18.0, 89.0)), format).withSignOf(x);
 }
 
 template <typename Scalar> Scalar log(Scalar x) {
-  auto tiny = x.less(x.f(smallestNormal));
-  Scalar scaled = tiny.select(x * 0x1p23, x);
-  auto bits = scaled.bits();
-  Scalar e = (shiftRight(bits, 23) - bits.i(126)).toF32();
-  e = e - tiny.select(x.f(23), x.f(0));
-  // The mantissa in [1/2, 1), then x in [sqrt(1/2), sqrt(2)) minus 1.
-  Scalar m = ((bits & 0x7fffff) | bits.i(0x3f000000)).asFloat();
-  auto low = m.less(m.f(0.707106781186547524));
-  e = e - low.select(x.f(1), x.f(0));
-  m = low.select(m + m, m) - 1.0;
+  auto [mantissa, e] =
+      logParts(x, format, [](auto integer) { return integer.toF32(); });
+  Scalar m = mantissa - 1.0;
   Scalar z = m * m;
   Scalar p =
       polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
                      -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
                      2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   Scalar y = p * m * z + e * ln2Low - z * 0.5;
-  Scalar result = m + y + e * ln2High;
-  // inf and nan as they are; 0 to -inf; below 0 to nan.
-  result = x.less(x.f(infinite)).select(result, x);
-  result = x.equals(x.f(0)).select(x.f(-infinite), result);
-  return x.less(x.f(0)).select(x.f(notANumber), result);
+  return logWithEnds(x, m + y + e * ln2High);
 }
 
-/// log(u) with u = 1 + x rounded, plus what the rounding lost.
 template <typename Scalar> Scalar log1p(Scalar x) {
-  Scalar u = x + 1.0;
-  Scalar correction = (x - (u - 1.0)) / u;
-  auto inRange = x.abs().less(x.f(0x1p24));
-  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
-  return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
+  return log1pBy(log<Scalar>, x, format);
 }
 
 template <typename Scalar> Scalar tanh(Scalar x) {
@@ -109,12 +77,6 @@ template <typename Scalar> Scalar erf(Scalar x) {
                             -1.42647390514189e-2});
   return y * (p / q); // y * p may be denormal
 }
-
-/// x = n pi/2 + r, by sine and cosine of r; n as an i32.
-template <typename Integer, typename Scalar> struct Angle {
-  Integer quadrant;
-  Scalar sine, cosine;
-};
 
 /// Returns the angle that is `r` radians beyond the beginning of `quadrant`.
 template <typename Integer, typename Scalar>
@@ -142,31 +104,12 @@ template <typename Scalar> auto angleOf(Scalar x) {
   return angleOf(shifted.bits().toI32(), r.toF32());
 }
 
-template <typename Integer, typename Scalar>
-Scalar sinOrCos(const Angle<Integer, Scalar> &angle, bool isCosine) {
-  Integer quadrant = angle.quadrant;
-  if (isCosine)
-    quadrant = quadrant + quadrant.i(1);
-  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
-  Integer sign = shiftLeft(quadrant & 2, 30);
-  return (value.bits() ^ sign).asFloat();
-}
-
-/// Returns sin r / cos r, in odd quadrants -cos r / sin r.
-template <typename Integer, typename Scalar>
-Scalar tangent(const Angle<Integer, Scalar> &angle) {
-  auto even = (angle.quadrant & 1).isZero();
-  Scalar minusCosine = angle.cosine * -1.0;
-  return even.select(angle.sine, minusCosine) /
-         even.select(angle.cosine, angle.sine);
-}
-
 // The functions of angles are right for arguments of up to hugeAngle.
 template <typename Scalar> Scalar sin(Scalar x) {
-  return sinOrCos(angleOf(x), false);
+  return sinOrCos(angleOf(x), false, format);
 }
 template <typename Scalar> Scalar cos(Scalar x) {
-  return sinOrCos(angleOf(x), true);
+  return sinOrCos(angleOf(x), true, format);
 }
 template <typename Scalar> Scalar tan(Scalar x) {
   return tangent(angleOf(x));
@@ -201,7 +144,7 @@ template <typename Scalar> Scalar atan2(Scalar y, Scalar x) {
 /// Two Newton steps in f64 from a third of the exponent, as FreeBSD's cbrtf.
 template <typename Scalar> Scalar cbrt(Scalar x) {
   Scalar size = x.abs();
-  auto tiny = size.less(size.f(smallestNormal));
+  auto tiny = size.less(size.f(format.smallestNormal));
   auto bits = tiny.select(size * 0x1p24, size).bits();
   auto start =
       unsignedThird(bits) + tiny.select(bits.i(642849266), bits.i(709958130));

@@ -11,16 +11,8 @@
 /// The names are those of libm.
 namespace meshloom::formulas::wide {
 
-/// Returns 2^n for an i64 n with -1022 <= n <= 1023.
-template <typename Integer> auto powerOf2(Integer n) {
-  return shiftLeft(n + n.i(1023), 52).asFloat();
-}
-
-/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
-template <typename Integer, typename Scalar> struct ExpParts {
-  Integer n;
-  Scalar expm1r;
-};
+constexpr FloatFormat format = {
+    .bits = 64, .mantissaBits = 52, .bias = 1023, .smallestNormal = 0x1p-1022};
 
 /// The polynomials interpolate (e^r - 1 - r) / r^2 at the Chebyshev nodes of
 /// their ranges; they are off by at most a twentieth of the last bit.
@@ -52,7 +44,7 @@ template <typename Scalar> auto expParts(Scalar x, bool keepsSmall = false) {
 /// e^x for |x| < 700 and nan.
 template <typename Scalar> Scalar moderateExp(Scalar x) {
   auto parts = expParts(x);
-  return (parts.expm1r + 1.0) * powerOf2(parts.n);
+  return (parts.expm1r + 1.0) * powerOf2(parts.n, format);
 }
 
 template <typename Scalar> Scalar exp(Scalar x) {
@@ -60,31 +52,21 @@ template <typename Scalar> Scalar exp(Scalar x) {
   auto vanishes = x.less(x.f(-745.14));
   Scalar above = x.f(710.0).less(x).select(x.f(710.0), x);
   auto parts = expParts(vanishes.select(x.f(0), above));
-  auto half = shiftRight(parts.n, 1);
-  Scalar value =
-      (parts.expm1r + 1.0) * powerOf2(half) * powerOf2(parts.n - half);
-  return vanishes.select(x.f(0), value);
+  return vanishes.select(x.f(0), expOf(parts, format));
 }
 
 template <typename Scalar> Scalar expm1(Scalar x) {
   auto parts = expParts(x.clamp(-40.0, 710.0), /*keepsSmall=*/true);
-  Scalar h = powerOf2(parts.n - parts.n.i(1));
-  return ((h * parts.expm1r + (h - 0.5)) * 2.0).withSignOf(x);
+  return expm1Of(parts, format).withSignOf(x);
 }
 
 template <typename Scalar> Scalar log(Scalar x) {
-  auto tiny = x.less(x.f(0x1p-1022));
-  auto bits = tiny.select(x * 0x1p52, x).bits();
   // The exponent as a float: the low bits of one that is large enough.
-  constexpr double magic = 0x1.8p52;
-  Scalar e =
-      (shiftRight(bits, 52) - bits.i(1022) + x.f(magic).bits()).asFloat() -
-      magic;
-  e = e - tiny.select(x.f(52), x.f(0));
-  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
-  auto low = m.less(m.f(0.70710678118654752440));
-  e = e - low.select(x.f(1), x.f(0));
-  m = low.select(m + m, m) - 1.0;
+  auto [mantissa, e] = logParts(x, format, [&](auto integer) {
+    constexpr double magic = 0x1.8p52;
+    return (integer + x.f(magic).bits()).asFloat() - magic;
+  });
+  Scalar m = mantissa - 1.0;
   Scalar z = m * m;
   Scalar p =
       polynomial(m, {1.01875663804580931796e-4, 4.97494994976747001425e-1,
@@ -95,18 +77,11 @@ template <typename Scalar> Scalar log(Scalar x) {
                      8.29875266912776603211e1, 7.11544750618563894466e1,
                      2.31251620126765340583e1});
   Scalar y = m * (z * p / q) - e * 2.121944400546905827679e-4 - z * 0.5;
-  Scalar result = m + y + e * 0.693359375;
-  result = x.less(x.f(infinite)).select(result, x);
-  result = x.equals(x.f(0)).select(x.f(-infinite), result);
-  return x.less(x.f(0)).select(x.f(notANumber), result);
+  return logWithEnds(x, m + y + e * 0.693359375);
 }
 
 template <typename Scalar> Scalar log1p(Scalar x) {
-  Scalar u = x + 1.0;
-  Scalar correction = (x - (u - 1.0)) / u;
-  auto inRange = x.abs().less(x.f(0x1p53));
-  Scalar notMinusOne = u.equals(u.f(0)).select(u.f(0), correction);
-  return (log(u) + inRange.select(notMinusOne, x.f(0))).withSignOf(x);
+  return log1pBy(log<Scalar>, x, format);
 }
 
 /// With y = 2 |x| = n ln 2 + r and e^r = 1 + r + p r^2, tanh |x| is
@@ -131,7 +106,7 @@ template <typename Scalar> Scalar tanh(Scalar x) {
                               2.4801608355629258e-5, 0.001388888887482917,
                               0.041666666666688473});
   Scalar q = odd * r + even, p = q * r + 0.5;
-  Scalar power = powerOf2(shifted.bits() - magic.bits());
+  Scalar power = powerOf2(shifted.bits() - magic.bits(), format);
   Scalar quotient = isNear.select(z * (q * 2.0 - p), x.f(-2)) /
                     (power * (p * z + r) + (power + 1.0));
   Scalar scale = isNear.select(size, x.f(1));
@@ -168,12 +143,6 @@ template <typename Scalar> Scalar erf(Scalar x) {
   return value.withSignOf(x);
 }
 
-/// x = n pi/2 + r, by n as an i64 and sine and cosine of r.
-template <typename Integer, typename Scalar> struct Angle {
-  Integer quadrant;
-  Scalar sine, cosine;
-};
-
 /// Invariant: r + low is x - n pi/2 to about 2^-112. pi/2 is three numbers, of
 /// 159 bits; the first difference is exact, since both terms are multiples of
 /// 2^-52. `lost` is what the second product and difference round away; the
@@ -206,32 +175,17 @@ template <typename Scalar> auto angleOf(Scalar x) {
   return Angle{shifted.bits(), sine, cosine};
 }
 
-template <typename Scalar> Scalar sinOrCos(Scalar x, bool isCosine) {
-  auto angle = angleOf(x);
-  auto quadrant = angle.quadrant;
-  if (isCosine)
-    quadrant = quadrant + quadrant.i(1);
-  Scalar value = (quadrant & 1).isZero().select(angle.sine, angle.cosine);
-  auto sign = shiftLeft(quadrant & 2, 62);
-  return (value.bits() ^ sign).asFloat();
-}
-
 template <typename Scalar> Scalar sin(Scalar x) {
   // The zero of the sum has lost the sign of x.
-  return x.equals(x.f(0)).select(x, sinOrCos(x, false));
+  return x.equals(x.f(0)).select(x, sinOrCos(angleOf(x), false, format));
 }
 
 template <typename Scalar> Scalar cos(Scalar x) {
-  return sinOrCos(x, true);
+  return sinOrCos(angleOf(x), true, format);
 }
 
-/// sin r / cos r, in odd quadrants -cos r / sin r.
 template <typename Scalar> Scalar tan(Scalar x) {
-  auto angle = angleOf(x);
-  auto even = (angle.quadrant & 1).isZero();
-  Scalar value = even.select(angle.sine, angle.cosine * -1.0) /
-                 even.select(angle.cosine, angle.sine);
-  return x.equals(x.f(0)).select(x, value);
+  return x.equals(x.f(0)).select(x, tangent(angleOf(x)));
 }
 
 /// The angle in the first half of the first quadrant from the ratio of the
@@ -314,18 +268,11 @@ template <typename Scalar> Sum<Scalar> sum(Scalar x, Scalar y) {
 }
 
 /// Returns the logarithm of a finite x > 0, to about 2^-64 of its size: that of
-/// m, with x = m 2^exponent and m between the square roots of 1/2 and 2, is
-/// 2 artanh(s) with s = (m - 1) / (m + 1), whose series is 2 s (1 + s^2 / 3 +
-/// s^4 / 5 + ...).
+/// the mantissa m is 2 artanh(s) with s = (m - 1) / (m + 1), whose series is
+/// 2 s (1 + s^2 / 3 + s^4 / 5 + ...).
 template <typename Scalar> Sum<Scalar> preciseLog(Scalar x) {
-  auto isTiny = x.less(x.f(0x1p-1022));
-  auto bits = isTiny.select(x * 0x1p52, x).bits();
-  Scalar exponent = (shiftRight(bits, 52) - bits.i(1022)).toF64() -
-                    isTiny.select(x.f(52), x.f(0));
-  Scalar m = ((bits & 0xfffffffffffff) | bits.i(0x3fe0000000000000)).asFloat();
-  auto isLow = m.less(m.f(0.70710678118654752440));
-  m = isLow.select(m + m, m);
-  exponent = exponent - isLow.select(x.f(1), x.f(0));
+  auto [m, exponent] =
+      logParts(x, format, [](auto integer) { return integer.toF64(); });
   Scalar above = m - 1.0;
   Sum<Scalar> below = sum(m.f(2), above);
   Scalar s = above / below.high;
