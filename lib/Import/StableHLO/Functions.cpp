@@ -439,9 +439,9 @@ static LogicalResult importPrepared(ModuleOp module, int64_t size) {
 }
 
 /// Imports a program on one mesh; after an error some of it may be.
-static LogicalResult importOnOneMesh(ModuleOp module) {
+static LogicalResult importOnOneMesh(ModuleOp module, bool prepares) {
   auto size = inlinedSize(module);
-  if (failed(size) || (needsPreparing(module) && failed(prepare(module))))
+  if (failed(size) || (prepares && failed(prepare(module))))
     return failure();
   return importPrepared(module, *size);
 }
@@ -449,11 +449,13 @@ static LogicalResult importOnOneMesh(ModuleOp module) {
 LogicalResult meshloom::importStableHLO(ModuleOp module) {
   const bool isOnMeshes = holdsFragments(module);
   if (!isOnMeshes && !needsPreparing(module))
-    return importOnOneMesh(module);
+    return importOnOneMesh(module, /*prepares=*/false);
   // The work is done on a copy: after an error the module is as it was.
   mlir::OwningOpRef<ModuleOp> copy(module.clone());
-  if ((isOnMeshes && failed(inlineFragments(*copy))) ||
-      failed(importOnOneMesh(*copy)))
+  if (isOnMeshes && failed(inlineFragments(*copy)))
+    return failure();
+  const bool prepares = !isOnMeshes || needsPreparing(*copy);
+  if (failed(importOnOneMesh(*copy, prepares)))
     return failure();
   module.getBodyRegion().takeBody(copy->getBodyRegion());
   module->setAttrs(copy.get()->getAttrDictionary());
