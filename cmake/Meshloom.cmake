@@ -113,6 +113,25 @@ function(meshloom_library name)
   set_property(GLOBAL APPEND PROPERTY MESHLOOM_LIBRARIES Meshloom${name})
 endfunction()
 
+# meshloom_tablegen(a.td Name kind ...): of each kind (Dialect, Attrs, Types, Enums,
+# Ops) that a.td has of the dialect `name`, the declarations NameKind.h.inc and the
+# definitions NameKind.cpp.inc, for add_public_tablegen_target.
+function(meshloom_tablegen file name)
+  set(LLVM_TARGET_DEFINITIONS ${file})
+  string(TOLOWER ${name} dialect)
+  set(Dialect dialect -dialect=${dialect})
+  set(Attrs attrdef -attrdefs-dialect=${dialect})
+  set(Types typedef -typedefs-dialect=${dialect})
+  set(Enums enum)
+  set(Ops op)
+  foreach(kind ${ARGN})
+    list(POP_FRONT ${kind} generator)
+    mlir_tablegen(${name}${kind}.h.inc -gen-${generator}-decls ${${kind}})
+    mlir_tablegen(${name}${kind}.cpp.inc -gen-${generator}-defs ${${kind}})
+  endforeach()
+  set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} PARENT_SCOPE)
+endfunction()
+
 # meshloom_protobuf(Name [GRPC] a.proto ...): the library MeshloomName has the
 # messages of these files, as "a.pb.h" in its sources, and with GRPC their services
 # too, as "a.grpc.pb.h". Files have names of their own in the whole project: their
