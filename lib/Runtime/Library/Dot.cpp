@@ -221,7 +221,7 @@ Status runTile(const T *lhs, const T *rhs, T *out, const Contraction &c) {
   const int64_t pieces = isMatrixByVector(row.count, column.count, sum.count,
                                           lhsStrides, rhsStrides)
                              ? 1
-                             : (sum.count + most - 1) / most;
+                             : piecesOf(sum.count, most);
   if (pieces == 1 && c.outer.empty()) {
     gemm(row.count, column.count, sum.count, lhs, lhsStrides, rhs, rhsStrides,
          /*accumulate=*/false, out, result);
@@ -293,7 +293,7 @@ Status library::runTiles(const T *lhs, const T *rhs, T *out, Contraction c) {
     return runTile(lhs, rhs, out, c);
   auto cut = [](Extent &extent, int64_t most, auto body) -> Status {
     const Extent whole = extent;
-    const int64_t tiles = (whole.count + most - 1) / most;
+    const int64_t tiles = piecesOf(whole.count, most);
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t begin = whole.count * t / tiles;
       extent.count = whole.count * (t + 1) / tiles - begin;

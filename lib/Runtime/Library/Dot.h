@@ -15,7 +15,7 @@ namespace meshloom::library {
 /// it decide.
 class Dot {
 public:
-  /// `type`: of lhs and rhs (isDotType), and of out unless the product `widens`
+  /// `type`: of lhs and rhs, and of out unless the product `widens`
   /// bf16 or f16 to f32. `deterministic`: an element's bits depend on its terms
   /// alone (FixedProduct.h).
   explicit Dot(const DotStep &step, DType type = DType::F32,

@@ -17,6 +17,11 @@ inline constexpr int64_t DOT_BLOCK = 1 << 14;
 /// stay in cache.
 inline constexpr int64_t LARGEST_TILE = 1 << 20;
 
+/// Returns how many pieces of at most `most` make `count`.
+inline int64_t piecesOf(int64_t count, int64_t most) {
+  return (count + most - 1) / most;
+}
+
 /// A run of iterations: how many, and the step of each operand.
 struct Extent {
   int64_t count = 1;

@@ -228,12 +228,6 @@ const Product &productOf(const ProductShape &shape) {
   return entry->second;
 }
 
-/// Returns into how many blocks terms are cut that one call would add up in too
-/// long runs.
-int64_t blocksOf(int64_t terms) {
-  return (terms + DOT_BLOCK - 1) / DOT_BLOCK;
-}
-
 /// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
 /// row-major matrix or of a transposed one. The strides of dims of one element
 /// are changed to fit.
@@ -270,7 +264,7 @@ void sumBlocks(const uint16_t *lhs, const uint16_t *rhs, float *tile,
                const Multiply &multiply) {
   auto &sums = threadLocal<PairwiseSums<float>>();
   sums.start(elements);
-  const int64_t pieces = blocksOf(c.sum.count);
+  const int64_t pieces = piecesOf(c.sum.count, DOT_BLOCK);
   int64_t terms = 0;
   (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
     for (int64_t p = 0; p < pieces; ++p) {
@@ -301,7 +295,8 @@ float *tileOf(int64_t elements) {
 template <typename Out>
 bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                       const Contraction &c, ProductShape shape) {
-  const int64_t elements = shape.m * shape.n, pieces = blocksOf(shape.k);
+  const int64_t elements = shape.m * shape.n,
+                pieces = piecesOf(shape.k, DOT_BLOCK);
   float *tile = tileOf(elements);
   const MatrixStrides result = shape.result;
   shape.result = {shape.n, 1};

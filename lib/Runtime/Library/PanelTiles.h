@@ -107,10 +107,6 @@ MESHLOOM_LANES_INLINE void packAcross(const Source *from, int64_t side,
   }
 }
 
-inline int64_t piecesOf(int64_t count, int64_t most) {
-  return (count + most - 1) / most;
-}
-
 /// A product, of operands of T.
 template <typename T> struct PanelOperands {
   int64_t m, n, k;
