@@ -56,36 +56,10 @@ MESHLOOM_LANES_INLINE void packPairsOfLines(const uint16_t *from, int64_t lines,
 
 #define MESHLOOM_BF16                                                          \
   __attribute__((target("avx512f,avx512bf16,avx512bw,avx512vl,avx2,fma")))
-template <int Rows, int Vectors>
-MESHLOOM_BF16 void bf16Tile(int64_t pairs, const uint32_t *sliver,
-                            int64_t sliverStep, const uint32_t *panel,
-                            int64_t step, bool accumulate, float *out,
-                            int64_t outStride, int64_t columns) {
-  LaneVector<float, 16> sums[Rows * Vectors] = {};
-  MESHLOOM_LANES_UNROLL
-  for (int r = 0; r < Rows; ++r) {
-    __builtin_prefetch(out + r * outStride, 1);
-    __builtin_prefetch(out + r * outStride + columns - 1, 1);
-  }
-  const int64_t ahead = PANEL_AHEAD * step;
-  for (int64_t k = 0; k < pairs; ++k, sliver += sliverStep, panel += step) {
-    __m512i row[Vectors];
-    std::memcpy(row, panel, sizeof row);
-    __builtin_prefetch(panel + ahead);
-    if (Vectors > 1)
-      __builtin_prefetch(panel + ahead + 16);
-    MESHLOOM_LANES_UNROLL
-    for (int r = 0; r < Rows; ++r)
-      MESHLOOM_LANES_UNROLL
-    for (int v = 0; v < Vectors; ++v) {
-      auto &sum = sums[r * Vectors + v];
-      sum = LaneVector<float, 16>(_mm512_dpbf16_ps(
-          __m512(sum), __m512bh(_mm512_set1_epi32(int(sliver[r]))),
-          __m512bh(row[v])));
-    }
-  }
-  storePanelTile<16, Rows, Vectors>(sums, accumulate, out, outStride, columns);
-}
+#define MESHLOOM_ADD_BF16_PAIRS(SUM, PAIR, ROW)                                \
+  (LaneVector<float, 16>)_mm512_dpbf16_ps(                                     \
+      (__m512)(SUM), (__m512bh)_mm512_set1_epi32(PAIR), (__m512bh)(ROW))
+MESHLOOM_PAIR_TILE(bf16Tile, float, 16, MESHLOOM_BF16, MESHLOOM_ADD_BF16_PAIRS)
 MESHLOOM_BF16 void packBF16(const uint16_t *from, int64_t lines,
                             int64_t lineStride, int64_t terms,
                             int64_t termStride, int64_t width, uint32_t *to) {

@@ -448,9 +448,7 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   const Widened right = widen<Float>(rhs, 1, c.column, c);
   const int64_t rows =
       std::clamp<int64_t>(LARGEST_TILE / c.column.count, 1, c.row.count);
-  float *tile = isWide ? nullptr
-                       : static_cast<float *>(threadScratch(
-                             4, size_t(rows * c.column.count) * sizeof(float)));
+  float *tile = isWide ? nullptr : tileOf(rows * c.column.count);
   const int64_t rowStep = isWide ? c.row.strides[2] : c.column.count,
                 columnStep = isWide ? c.column.strides[2] : 1;
   for (int64_t r = 0; r < c.row.count; r += rows) {

@@ -61,21 +61,13 @@ MESHLOOM_LANES_INLINE void
 multiplyPanelTile(int64_t terms, const T *sliver, int64_t sliverStep,
                   const T *panel, int64_t step, bool accumulate, T *out,
                   int64_t outStride, int64_t columns) {
-  constexpr int cacheLine = 64 / sizeof(T);
   using Vector = LaneVector<T, Lanes>;
   Vector sums[Rows * Vectors] = {};
-  MESHLOOM_LANES_UNROLL
-  for (int r = 0; r < Rows; ++r) {
-    __builtin_prefetch(out + r * outStride, 1);
-    __builtin_prefetch(out + r * outStride + columns - 1, 1);
-  }
-  const int64_t ahead = PANEL_AHEAD * step;
+  prefetchTile<Rows>(out, outStride, columns);
   for (int64_t k = 0; k < terms; ++k, sliver += sliverStep, panel += step) {
     Vector row[Vectors];
     std::memcpy(row, panel, sizeof row);
-    __builtin_prefetch(panel + ahead);
-    if (Vectors * Lanes > cacheLine)
-      __builtin_prefetch(panel + ahead + cacheLine);
+    prefetchPanel<Vectors * Lanes>(panel, step);
     MESHLOOM_LANES_UNROLL
     for (int r = 0; r < Rows; ++r)
       MESHLOOM_LANES_UNROLL
@@ -196,26 +188,7 @@ MESHLOOM_PANEL_CODE(panels256I32, uint32_t, 8, 6, MESHLOOM_AVX2)
 // has it.
 // NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
 #define MESHLOOM_PAIR_CODE(NAME, BASE, LANES, PANEL_ROWS, TARGET, ADD)         \
-  template <int Rows, int Vectors>                                             \
-  TARGET void NAME##Tile(int64_t pairs, const uint32_t *sliver,                \
-                         int64_t sliverStep, const uint32_t *panel,            \
-                         int64_t step, bool accumulate, uint32_t *out,         \
-                         int64_t outStride, int64_t columns) {                 \
-    LaneVector<uint32_t, LANES> sums[Rows * Vectors] = {};                     \
-    for (int64_t k = 0; k < pairs; ++k, sliver += sliverStep, panel += step) { \
-      LaneVector<uint32_t, LANES> row[Vectors];                                \
-      std::memcpy(row, panel, sizeof row);                                     \
-      MESHLOOM_LANES_UNROLL                                                    \
-      for (int r = 0; r < Rows; ++r)                                           \
-        MESHLOOM_LANES_UNROLL                                                  \
-      for (int v = 0; v < Vectors; ++v) {                                      \
-        auto &sum = sums[r * Vectors + v];                                     \
-        sum = ADD(sum, int(sliver[r]), row[v]);                                \
-      }                                                                        \
-    }                                                                          \
-    storePanelTile<LANES, Rows, Vectors>(sums, accumulate, out, outStride,     \
-                                         columns);                             \
-  }                                                                            \
+  MESHLOOM_PAIR_TILE(NAME##Tile, uint32_t, LANES, TARGET, ADD)                 \
   template <int... Less>                                                       \
   constexpr PanelCode<uint32_t> NAME##Code(                                    \
       std::integer_sequence<int, Less...>) {                                   \

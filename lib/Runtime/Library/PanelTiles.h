@@ -30,6 +30,27 @@ using TileFunction = void (*)(int64_t terms, const T *sliver,
 template <typename T, typename Sum>
 using TileFunctions = std::array<std::array<TileFunction<T, Sum>, 14>, 2>;
 
+/// Fetches the rows of a tile that will be stored.
+template <int Rows, typename T>
+MESHLOOM_LANES_INLINE void prefetchTile(const T *out, int64_t outStride,
+                                        int64_t columns) {
+  MESHLOOM_LANES_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    __builtin_prefetch(out + r * outStride, 1);
+    __builtin_prefetch(out + r * outStride + columns - 1, 1);
+  }
+}
+
+/// Fetches the row of Columns elements that a tile reads after PANEL_AHEAD
+/// others.
+template <int Columns, typename T>
+MESHLOOM_LANES_INLINE void prefetchPanel(const T *row, int64_t step) {
+  constexpr int cacheLine = 64 / sizeof(T);
+  __builtin_prefetch(row + PANEL_AHEAD * step);
+  if (Columns > cacheLine)
+    __builtin_prefetch(row + PANEL_AHEAD * step + cacheLine);
+}
+
 /// Stores Size sums, or those of `count` columns, of which there are at least
 /// Size and at most twice as many.
 template <int Size, typename T>
@@ -76,6 +97,34 @@ MESHLOOM_LANES_INLINE void storePanelTile(const LaneVector<T, Lanes> *sums,
         out[c] = accumulate ? out[c] + row[c] : row[c];
   }
 }
+
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
+/// Defines the tiles of slivers and panels of pairs of terms. ADD(sum, pair,
+/// row): the vector `sum` of LANES numbers of type SUM, plus both products of
+/// the terms in the 32 bits of `pair` and of each element of `row`.
+#define MESHLOOM_PAIR_TILE(NAME, SUM, LANES, TARGET, ADD)                      \
+  template <int Rows, int Vectors>                                             \
+  TARGET void NAME(int64_t pairs, const uint32_t *sliver, int64_t sliverStep,  \
+                   const uint32_t *panel, int64_t step, bool accumulate,       \
+                   SUM *out, int64_t outStride, int64_t columns) {             \
+    LaneVector<SUM, LANES> sums[Rows * Vectors] = {};                          \
+    prefetchTile<Rows>(out, outStride, columns);                               \
+    for (int64_t k = 0; k < pairs; ++k, sliver += sliverStep, panel += step) { \
+      LaneVector<uint32_t, LANES> row[Vectors];                                \
+      std::memcpy(row, panel, sizeof row);                                     \
+      prefetchPanel<Vectors * LANES>(panel, step);                             \
+      MESHLOOM_LANES_UNROLL                                                    \
+      for (int r = 0; r < Rows; ++r)                                           \
+        MESHLOOM_LANES_UNROLL                                                  \
+      for (int v = 0; v < Vectors; ++v) {                                      \
+        auto &sum = sums[r * Vectors + v];                                     \
+        sum = ADD(sum, int(sliver[r]), row[v]);                                \
+      }                                                                        \
+    }                                                                          \
+    storePanelTile<LANES, Rows, Vectors>(sums, accumulate, out, outStride,     \
+                                         columns);                             \
+  }
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Lines whose terms are side by side become a panel [terms, width], by blocks
 /// of Block terms and lines; there are at least Block terms. `side`: lines;
