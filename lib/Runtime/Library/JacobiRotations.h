@@ -39,6 +39,11 @@ struct JacobiRotation {
   }
 
   MESHLOOM_LANES_INLINE void apply(Row &first, Row &second) const {
+    rotate(first, second, cosine, sine);
+  }
+
+  MESHLOOM_LANES_INLINE static void rotate(Row &first, Row &second,
+                                           const Row &cosine, const Row &sine) {
     const Row x = first, y = second;
     first = cosine * x - sine * y;
     second = sine * x + cosine * y;

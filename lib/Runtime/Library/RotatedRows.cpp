@@ -96,11 +96,8 @@ struct RotationRounds {
       Lanes *x = matrix.vectors(firsts[size_t(l)]),
             *y = matrix.vectors(seconds[size_t(l)]);
       const Lanes cosine = Lanes{} + cosines[l], sine = Lanes{} + sines[l];
-      for (int i = 0; i < stride; ++i) {
-        const Lanes before = x[i], other = y[i];
-        x[i] = cosine * before - sine * other;
-        y[i] = sine * before + cosine * other;
-      }
+      for (int i = 0; i < stride; ++i)
+        JacobiRotation::rotate(x[i], y[i], cosine, sine);
     }
     pairs = 0;
   }
