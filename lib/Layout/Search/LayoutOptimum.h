@@ -63,9 +63,9 @@ private:
   Change best;        ///< the plan, if one is cheaper than that at the start
   int64_t end = 0;    ///< no branch begins after so many changes
   bool isCut = false;
-  /// Says whether equal frontiers cost the same from there on. They do not where
-  /// there is a limit on the peak, which counts all values, or where ops share
-  /// the exchanges of windows.
+  /// Says whether equal frontiers cost the same from there on. They do not
+  /// where there is a limit on the peak, which counts all values, or where ops
+  /// share the exchanges of windows.
   bool comparesFrontiers = false;
   NumberTable<Cost> leastCosts; ///< settled, by frontier
   /// How many of the first ops have to be laid out before the cost of a value
