@@ -57,10 +57,11 @@ MESHLOOM_LANES_INLINE void setDot(MatrixLanes &a, int r, int s, Row &sum) {
 }
 } // namespace
 
-MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes &vectors,
+MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes *vectors,
                                           double tolerance) {
   const int n = a.rows;
-  setIdentity(vectors);
+  if (vectors)
+    setIdentity(*vectors);
   Row isActive = Row{} + 1, off;
   for (int sweep = 0; sweep < maxSweeps; ++sweep) {
     compareOffDiagonal(a, off);
@@ -75,7 +76,8 @@ MESHLOOM_CLONES void library::diagonalise(MatrixLanes &a, MatrixLanes &vectors,
         a(q, q) += change;
         a(p, q) = isActive > 0 ? Row{} : a(p, q);
         for (int k = 0; k < n; ++k) {
-          rotation.apply(vectors(p, k), vectors(q, k));
+          if (vectors)
+            rotation.apply((*vectors)(p, k), (*vectors)(q, k));
           if (k != p && k != q)
             rotation.apply(upper(a, k, p), upper(a, k, q));
         }

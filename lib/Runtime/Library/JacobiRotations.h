@@ -67,10 +67,10 @@ MESHLOOM_LANES_INLINE void noteGreatCosines(MatrixLanes::Row &above,
 }
 
 /// Makes the symmetric matrices `a`, whose upper triangles are read, diagonal:
-/// these are the eigenvalues, and the rows of `vectors` become the
-/// eigenvectors. Elements off the diagonal may remain at `tolerance` times the
-/// greatest element.
-void diagonalise(MatrixLanes &a, MatrixLanes &vectors, double tolerance);
+/// these are the eigenvalues, and the rows of `vectors`, unless it is null,
+/// become the eigenvectors. Elements off the diagonal may remain at `tolerance`
+/// times the greatest element.
+void diagonalise(MatrixLanes &a, MatrixLanes *vectors, double tolerance);
 
 /// Makes the rows of `a` orthogonal to each other: their lengths are the
 /// singular values, and the rows of `rotations`, unless it is null, become the

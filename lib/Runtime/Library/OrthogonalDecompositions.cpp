@@ -19,12 +19,21 @@ namespace {
 template <typename T>
 using Wide = std::conditional_t<isComplexType<T>, std::complex<double>, double>;
 
+/// Returns columns of a matrix in another type of elements.
+template <typename To, typename T>
+Matrix<To> convertedColumns(const Matrix<T> &matrix, int64_t begin,
+                            int64_t end) {
+  Matrix<To> result(matrix.rows, end - begin);
+  std::transform(matrix.elements.begin() + begin * matrix.rows,
+                 matrix.elements.begin() + end * matrix.rows,
+                 result.elements.begin(),
+                 [](const T &element) { return To(element); });
+  return result;
+}
+
 template <typename To, typename T>
 Matrix<To> converted(const Matrix<T> &matrix) {
-  Matrix<To> result(matrix.rows, matrix.columns);
-  std::ranges::transform(matrix.elements, result.elements.begin(),
-                         [](const T &element) { return To(element); });
-  return result;
+  return convertedColumns<To>(matrix, 0, matrix.columns);
 }
 
 /// Returns the real part of lhs^H rhs, by partial sums that become vectors.
@@ -46,25 +55,34 @@ double realDot(std::span<const T> lhs, std::span<const T> rhs) {
 
 /// Sets values[i] = u[i]^H a v[i], computed in 64 bits, where elements
 /// have 32. Its error is the square of the error of the vectors, which are
-/// columns: so the values have all digits.
+/// columns: so the values have all digits. A team shares the columns.
 template <typename T>
 void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
                   Matrix<RealOf<T>> &values) {
   if constexpr (!std::is_same_v<T, Wide<T>>) {
-    Matrix<Wide<T>> wide = converted<Wide<T>>(a), wideU = converted<Wide<T>>(u),
-                    wideV = converted<Wide<T>>(v), products(a.rows, v.columns);
-    fortran<"gemm", Wide<T>>('N', 'N', a.rows, v.columns, a.columns, Wide<T>(1),
-                             wide.data(), wide.stride(), wideV.data(),
-                             wideV.stride(), Wide<T>(0), products.data(),
-                             products.stride());
-    for (int i = 0; i < values.rows; ++i) {
-      const double squares =
-          realDot<Wide<T>>(wideU.column(i), wideU.column(i)) *
-          realDot<Wide<T>>(wideV.column(i), wideV.column(i));
-      values(i, 0) =
-          RealOf<T>(realDot<Wide<T>>(wideU.column(i), products.column(i)) /
-                    std::sqrt(squares));
-    }
+    Matrix<Wide<T>> wide = converted<Wide<T>>(a), products(a.rows, v.columns);
+    const int64_t leastColumns =
+        std::max<int64_t>(1, ELEMENTS_OF_WORKER / std::max(v.rows, 1));
+    Team::current().forEachRange(
+        values.rows, leastColumns, /*grain=*/4,
+        [&](int64_t begin, int64_t end) {
+          Matrix<Wide<T>> left = convertedColumns<Wide<T>>(u, begin, end),
+                          right = convertedColumns<Wide<T>>(v, begin, end);
+          Wide<T> *images = products.column(int(begin)).data();
+          fortran<"gemm", Wide<T>>('N', 'N', a.rows, right.columns, a.columns,
+                                   Wide<T>(1), wide.data(), wide.stride(),
+                                   right.data(), right.stride(), Wide<T>(0),
+                                   images, products.stride());
+          for (int64_t i = begin; i < end; ++i) {
+            auto x = left.column(int(i - begin)),
+                 y = right.column(int(i - begin));
+            const double squares =
+                realDot<Wide<T>>(x, x) * realDot<Wide<T>>(y, y);
+            values(int(i), 0) =
+                RealOf<T>(realDot<Wide<T>>(x, products.column(int(i))) /
+                          std::sqrt(squares));
+          }
+        });
   }
 }
 
@@ -93,21 +111,23 @@ std::vector<int> sortedOrder(const std::vector<double> &keys, Compare compare) {
 // eigh
 //===----------------------------------------------------------------------===//
 
-/// Puts the eigenvectors in place of the Hermitian `a`.
-template <typename T> bool decompose(Matrix<T> &a, Matrix<RealOf<T>> &values) {
+/// Sets the eigenvalues of the Hermitian `a`, and puts the eigenvectors in its
+/// place unless only values are read.
+template <typename T>
+bool decompose(Matrix<T> &a, bool onlyValues, Matrix<RealOf<T>> &values) {
   const int n = a.rows;
-  const Matrix<T> source = a;
+  const Matrix<T> source = onlyValues ? Matrix<T>(0, 0) : a;
   ReusingVector<RealOf<T>> reals(
       isComplexType<T> ? 2 * a.elements.size() + 5 * size_t(n) + 1 : 0);
   std::vector<int32_t> integers(5 * size_t(n) + 3);
   const int failed = withWorkspace<T>([&](T *work, int size) {
     return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
-        'V', 'L', n, a.data(), n, values.data(), work, size,
+        onlyValues ? 'N' : 'V', 'L', n, a.data(), n, values.data(), work, size,
         onlyComplex(reals.data()), onlyComplex(int(reals.size())),
         integers.data(), int(integers.size()));
   });
-  if (failed != 0)
-    return false;
+  if (failed != 0 || onlyValues)
+    return failed == 0;
   refineValues(source, a, a, values);
   for (int i = 1; i < n; ++i)
     values(i, 0) = std::max(values(i, 0), values(i - 1, 0));
@@ -158,24 +178,28 @@ void decomposeByRotations(Matrix<T> &a, Matrix<T> &values, double scale) {
   }
 }
 
+struct EighOptions {
+  bool lower, onlyValues;
+};
+
 template <typename T> struct EighOf {
   static constexpr size_t dims[] = {2, 2, 1};
   const std::array<const LibraryOperand *, 3> matrices;
-  const bool lower;
+  const EighOptions options;
 
-  EighOf(const LibraryArguments &arguments, bool lower)
+  EighOf(const LibraryArguments &arguments, EighOptions options)
       : matrices{&arguments.inputs[0], &arguments.outputs[0],
                  &arguments.outputs[1]},
-        lower(lower) {}
-  static void run(const LibraryArguments &arguments, bool lower) {
-    runOnMatrices<T>(EighOf(arguments, lower), fewestOfLanes);
+        options(options) {}
+  static void run(const LibraryArguments &arguments, EighOptions options) {
+    runOnMatrices<T>(EighOf(arguments, options), fewestOfLanes);
   }
 
   /// Returns the Hermitian matrix of the triangle that the op reads: the other
   /// one may hold anything.
   Matrix<T> read(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = readMatrix<T>(*matrices[0], offsets[0]);
-    if (!lower)
+    if (!options.lower)
       a = a.adjoint();
     for (int c = 0; c < a.rows; ++c) {
       for (int r = 0; r < c; ++r)
@@ -185,9 +209,12 @@ template <typename T> struct EighOf {
     return a;
   }
 
+  /// Vectors that nothing reads are zeros.
   void write(const std::vector<int64_t> &offsets, Matrix<T> &vectors,
              Matrix<RealOf<T>> &values, bool isFound) const {
-    if (isFound) {
+    if (isFound && options.onlyValues) {
+      std::ranges::fill(vectors.elements, T(0));
+    } else if (isFound) {
       for (int c = 0; c < vectors.columns; ++c)
         scale(vectors.column(c), phaseOf(vectors.column(c)));
     } else {
@@ -198,9 +225,18 @@ template <typename T> struct EighOf {
     writeMatrix<RealOf<T>>(*matrices[2], offsets[2], values, 1);
   }
 
+  /// Without vectors, nothing makes up for digits that 32 bits lose.
   void runMatrix(const std::vector<int64_t> &offsets) const {
     Matrix<T> a = read(offsets);
     Matrix<RealOf<T>> values(a.rows, 1);
+    if (options.onlyValues) {
+      Matrix<Wide<T>> wide = converted<Wide<T>>(a);
+      Matrix<RealOf<Wide<T>>> wideValues(a.rows, 1);
+      const bool isFound =
+          a.isFinite() && decompose(wide, /*onlyValues=*/true, wideValues);
+      values = converted<RealOf<T>>(wideValues);
+      return write(offsets, a, values, isFound);
+    }
     // More rows are faster in LAPACK.
     constexpr int mostRotated = std::is_same_v<T, float> ? 16 : 8;
     if constexpr (!isComplexType<T>)
@@ -210,7 +246,8 @@ template <typename T> struct EighOf {
           decomposeByRotations(a, values, scale);
         return write(offsets, a, values, !std::isnan(scale));
       }
-    write(offsets, a, values, a.isFinite() && decompose(a, values));
+    write(offsets, a, values,
+          a.isFinite() && decompose(a, /*onlyValues=*/false, values));
   }
 
   void runLanes(int n, int /*columns*/, const LaneOffsets &offsets) const
@@ -220,7 +257,7 @@ template <typename T> struct EighOf {
     std::array<double, MatrixLanes::lanes> scales{};
     for (size_t l = 0; l < offsets.size(); ++l)
       scales[l] = setScaledLane(a, int(l), read(offsets[l]));
-    diagonalise(a, vectors, tolerance<T>);
+    diagonalise(a, options.onlyValues ? nullptr : &vectors, tolerance<T>);
     Matrix<T> result(n, n), values(n, 1);
     for (size_t l = 0; l < offsets.size(); ++l) {
       const int lane = int(l);
@@ -231,7 +268,7 @@ template <typename T> struct EighOf {
       for (int c = 0; c < n; ++c) {
         const int source = order[size_t(c)];
         values(c, 0) = T(diagonal[size_t(source)] * scales[l]);
-        for (int r = 0; r < n; ++r)
+        for (int r = 0; r < n && !options.onlyValues; ++r)
           result(r, c) = T(vectors(source, r)[lane]);
       }
       write(offsets[l], result, values, !std::isnan(scales[l]));
@@ -245,6 +282,8 @@ template <typename T> struct EighOf {
 
 /// The orthonormal columns `thin`, and as many more as there are rows for.
 template <typename T> Matrix<T> completed(const Matrix<T> &thin) {
+  if (thin.rows == thin.columns)
+    return thin;
   Matrix<T> factors = thin, all(thin.rows, thin.rows);
   Matrix<T> taus = factorQr(factors);
   std::ranges::copy(factors.elements, all.elements.begin());
@@ -452,10 +491,10 @@ template <typename T> struct SvdOf {
 } // namespace
 
 static RoutineOrError makeEigh(const LibraryStep &step) {
-  OptionReader options(step.step);
-  const bool lower = options.flag("lower");
+  OptionReader read(step.step);
+  const EighOptions options{read.flag("lower"), read.flag("only_values")};
   const size_t dims[] = {2, 2, 1};
-  if (!options.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
+  if (!read.ok() || step.inputs.size() != 1 || step.outputs.size() != 2)
     return Error("expected one operand and two results");
   const BufferDecl *tensors[] = {step.inputs[0], step.outputs[0],
                                  step.outputs[1]};
@@ -468,7 +507,7 @@ static RoutineOrError makeEigh(const LibraryStep &step) {
   const double n = shape.back();
   if (Status fits = checkWorkspace((2 * n + 64) * n); !fits)
     return fits.error();
-  return makeMatrixRoutine<EighOf>(step, lower);
+  return makeMatrixRoutine<EighOf>(step, options);
 }
 
 static RoutineOrError makeSvd(const LibraryStep &step) {
@@ -502,7 +541,8 @@ static RoutineOrError makeSvd(const LibraryStep &step) {
 
 namespace meshloom::library {
 LibraryRows functionsOfOrthogonalDecompositions() {
-  static constexpr LibraryRow rows[] = {{"eigh", makeEigh}, {"svd", makeSvd}};
+  static constexpr LibraryRow rows[] = {{"eigh", makeEigh, {.usesTeam = true}},
+                                        {"svd", makeSvd, {.usesTeam = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -102,7 +102,9 @@ int64_t EighOp::getTerms() {
   return sizesOf(getA()).second;
 }
 LibraryCall EighOp::getLibraryCall() {
-  return LibraryCall(*this, "eigh").flag("lower", getLower());
+  return LibraryCall(*this, "eigh")
+      .flag("lower", getLower())
+      .flag("only_values", getVectors().use_empty());
 }
 int EighOp::getOverwritable(unsigned result) {
   return result == 0 ? 0 : -1;

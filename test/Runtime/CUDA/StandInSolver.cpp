@@ -124,13 +124,15 @@ template <typename T> void turn(T *vectors, int64_t count, int64_t length) {
 }
 
 template <typename T>
-int findEigen(char triangle, int n, T *matrix, RealOf<T> *values) {
+int findEigen(SolverVectors vectors, SolverTriangle triangle, int n, T *matrix,
+              RealOf<T> *values) {
   std::vector<RealOf<T>> reals(size_t(2 * n * n + 5 * n + 1));
   std::vector<int32_t> integers(size_t(5 * n + 3));
   const int info = withWorkspace<T>([&](T *work, int size) {
     return lapack<isComplexType<T> ? "heevd" : "syevd", T>(
-        'V', triangle, n, matrix, n, values, work, size,
-        onlyComplex(reals.data()), onlyComplex(int(reals.size())),
+        vectors == SolverVectors::Yes ? 'V' : 'N',
+        triangle == SolverTriangle::Lower ? 'L' : 'U', n, matrix, n, values,
+        work, size, onlyComplex(reals.data()), onlyComplex(int(reals.size())),
         integers.data(), int(integers.size()));
   });
   turn(matrix, n, n);
@@ -258,7 +260,7 @@ SolverResult findEigenBatch(SolverHandle handle, const char *name,
                             int order, void *matrices, int stride, void *values,
                             void *workspace, int elements, int *info,
                             SolverEigenParameters parameters, int count) {
-  if (stride != order || vectors != SolverVectors::Yes || !parameters ||
+  if (stride != order || !parameters ||
       elements < elementsOfBatch(order, order, count))
     return SolverResult::InvalidValue;
   const int64_t size = int64_t(order) * order;
@@ -268,8 +270,7 @@ SolverResult findEigenBatch(SolverHandle handle, const char *name,
                           matrixOf<T>(workspace, elements, 1)},
                          info, [=](int m) {
                            return findEigen<T>(
-                               triangle == SolverTriangle::Lower ? 'L' : 'U',
-                               order, matrixAt(m),
+                               vectors, triangle, order, matrixAt(m),
                                static_cast<RealOf<T> *>(values) + m * order);
                          });
 }
@@ -422,7 +423,7 @@ SolverResult cusolverDnXsyevd(SolverHandle handle, SolverParameters,
                               SolverType computed, void *device,
                               size_t deviceBytes, void *host, size_t hostBytes,
                               int *info) {
-  if (stride != n || type != computed || vectors != SolverVectors::Yes)
+  if (stride != n || type != computed)
     return SolverResult::InvalidValue;
   return withType(type, [&]<typename T>(T) {
     return afterWaiting(
@@ -432,8 +433,7 @@ SolverResult cusolverDnXsyevd(SolverHandle handle, SolverParameters,
             {{device, int64_t(deviceBytes)}, {host, int64_t(hostBytes)}},
             {matrixOf<T>(matrix, n, n), matrixOf<RealOf<T>>(values, n, 1)},
             info, [=](T *numbers) {
-              return findEigen<T>(triangle == SolverTriangle::Lower ? 'L' : 'U',
-                                  int(n), numbers,
+              return findEigen<T>(vectors, triangle, int(n), numbers,
                                   static_cast<RealOf<T> *>(values));
             }));
   });

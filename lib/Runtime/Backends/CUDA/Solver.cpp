@@ -192,7 +192,7 @@ SolverResult SolverWork::askForBytes(size_t &device) {
     break;
   case Function::Eigen:
     result = library.cusolverDnXsyevd_bufferSize(
-        handle, parameters, SolverVectors::Yes, triangle(), work.rows, number,
+        handle, parameters, work.vectors(), triangle(), work.rows, number,
         nullptr, work.rows, real, nullptr, number, &device, &host);
     break;
   case Function::Svd:
@@ -281,7 +281,7 @@ SolverResult SolverWork::decompose(std::span<char *const> arrays, char *matrix,
         hostWorkspace.size(), info);
   case Function::Eigen:
     return library.cusolverDnXsyevd(
-        handle, parameters, SolverVectors::Yes, triangle(), work.rows, number,
+        handle, parameters, work.vectors(), triangle(), work.rows, number,
         matrix, work.rows, real, arrays[2], number, workspace, deviceBytes,
         hostWorkspace.data(), hostWorkspace.size(), info);
   case Function::Svd:

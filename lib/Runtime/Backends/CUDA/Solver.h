@@ -44,7 +44,7 @@ struct Decomposition {
   Function function = Function::Cholesky;
   DType type = DType::F32;
   bool isLower = false;    ///< of Cholesky and Eigen
-  bool onlyValues = false; ///< of Svd and SmallSvd
+  bool onlyValues = false; ///< of Eigen, Svd and SmallSvd
   int64_t rows = 0, columns = 0;
   int64_t taus = 0; ///< of Reflections
   MatrixBatch batch = {};
@@ -52,6 +52,9 @@ struct Decomposition {
 
   /// Returns whether one call decomposes all matrices.
   bool isOneCall() const;
+  SolverVectors vectors() const {
+    return onlyValues ? SolverVectors::No : SolverVectors::Yes;
+  }
 };
 
 /// The library on one card. The card is the one that the calling thread speaks

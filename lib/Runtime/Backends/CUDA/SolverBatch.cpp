@@ -60,9 +60,6 @@ private:
   SolverTriangle triangle() const {
     return work.isLower ? SolverTriangle::Lower : SolverTriangle::Upper;
   }
-  SolverVectors vectors() const {
-    return work.onlyValues ? SolverVectors::No : SolverVectors::Yes;
-  }
   SolverResult askForElements(int &elements) const;
   SolverResult factorize(std::span<char *const> operands,
                          char *workspace) const;
@@ -108,15 +105,15 @@ SolverResult SolverBatchWork::askForElements(int &elements) const {
                    library.cusolverDnDsyevjBatched_bufferSize,
                    library.cusolverDnCheevjBatched_bufferSize,
                    library.cusolverDnZheevjBatched_bufferSize);
-    return ask(solver.handle, vectors(), triangle(), rows, nullptr, rows,
+    return ask(solver.handle, work.vectors(), triangle(), rows, nullptr, rows,
                nullptr, &elements, solver.eigenParameters, count);
   }
   const auto ask = work.type == DType::F32
                        ? library.cusolverDnSgesvdjBatched_bufferSize
                        : library.cusolverDnDgesvdjBatched_bufferSize;
-  return ask(solver.handle, vectors(), rows, columns, nullptr, rows, nullptr,
-             nullptr, rows, nullptr, columns, &elements, solver.svdParameters,
-             count);
+  return ask(solver.handle, work.vectors(), rows, columns, nullptr, rows,
+             nullptr, nullptr, rows, nullptr, columns, &elements,
+             solver.svdParameters, count);
 }
 
 Status SolverBatchWork::plan() {
@@ -151,8 +148,8 @@ SolverResult SolverBatchWork::findEigen(std::span<char *const> operands,
                                library.cusolverDnDsyevjBatched,
                                library.cusolverDnCheevjBatched,
                                library.cusolverDnZheevjBatched);
-  return find(solver.handle, vectors(), triangle(), rows, operands[1], rows,
-              operands[2], workspace, elements,
+  return find(solver.handle, work.vectors(), triangle(), rows, operands[1],
+              rows, operands[2], workspace, elements,
               reinterpret_cast<int *>(operands.back()), solver.eigenParameters,
               count);
 }
@@ -161,11 +158,11 @@ SolverResult SolverBatchWork::findSingular(std::span<char *const> operands,
                                            char *workspace) const {
   const auto find = work.type == DType::F32 ? library.cusolverDnSgesvdjBatched
                                             : library.cusolverDnDgesvdjBatched;
-  return find(solver.handle, vectors(), rows, columns, workspace + copyOffset,
-              rows, operands[2], workspace + vectorOffset, rows, operands[3],
-              columns, workspace, elements,
-              reinterpret_cast<int *>(operands.back()), solver.svdParameters,
-              count);
+  return find(solver.handle, work.vectors(), rows, columns,
+              workspace + copyOffset, rows, operands[2],
+              workspace + vectorOffset, rows, operands[3], columns, workspace,
+              elements, reinterpret_cast<int *>(operands.back()),
+              solver.svdParameters, count);
 }
 
 SolverResult SolverBatchWork::decompose(std::span<char *const> operands,
