@@ -121,6 +121,9 @@ private:
   int64_t bytesMoved();
   /// Emits the loops of a transpose that only moves elements.
   void emitBoxes(const Position &start);
+  /// Emits loops of which `loop` begins at its last iteration.
+  void backwards(unsigned loop, const Position &start,
+                 function_ref<void(const Position &)> emitFromLast);
   /// The loops of a transpose of few `lines`, which are written out, along
   /// whole lines `inner`; `otherwise` emits those for operands in which the
   /// elements of the lines do not lie side by side.

@@ -141,6 +141,23 @@ void KernelEmitter::zipLines(const Position &start, unsigned lines,
   strideKinds = dynamicKinds;
 }
 
+void KernelEmitter::backwards(
+    unsigned loop, const Position &start,
+    function_ref<void(const Position &)> emitFromLast) {
+  const auto forwards = strides;
+  const auto forwardKinds = strideKinds;
+  const Position last =
+      advance(start, loop, b.create<arith::SubIOp>(loc, extents[loop], one));
+  for (auto [ofLoops, kinds] : llvm::zip_equal(strides, strideKinds)) {
+    if (Value &stride = ofLoops[loop])
+      stride = b.create<arith::SubIOp>(loc, zero, stride);
+    kinds[loop].value = -kinds[loop].value;
+  }
+  emitFromLast(last);
+  strides = forwards;
+  strideKinds = forwardKinds;
+}
+
 bool KernelEmitter::hasFewLines() {
   const int64_t count = std::min(kernel.getExtents()[order.vector],
                                  kernel.getExtents()[order.tiled]);
@@ -149,6 +166,9 @@ bool KernelEmitter::hasFewLines() {
 
 void KernelEmitter::emitTransposed(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
+  if (bytesMoved() > 0 && strideKinds[0][across].value < 0)
+    return backwards(across, start,
+                     [&](const Position &last) { emitBoxes(last); });
   if (bytesMoved() > 0)
     return emitBoxes(start);
   if (!hasFewLines())
@@ -229,12 +249,9 @@ void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
 }
 
 int64_t KernelEmitter::bytesMoved() {
-  auto isLine = [&](unsigned operand, unsigned loop) {
-    const StaticStride stride = strideKinds[operand][loop];
-    return stride.isStatic && stride.value == 1;
-  };
-  if (hasFewLines() || !isLine(numInputs, order.vector) ||
-      !isLine(0, order.tiled))
+  const StaticStride written = strideKinds[numInputs][order.vector];
+  if (hasFewLines() || !written.isStatic || written.value != 1 ||
+      !strideKinds[0][order.tiled].isLine())
     return 0;
   const int64_t bytes = bytesCopied();
   const bool isSmall = bytes * std::min(kernel.getExtents()[order.vector],

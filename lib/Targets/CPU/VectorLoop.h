@@ -60,11 +60,15 @@ private:
   /// Returns whether LLVM knows a function for what the loop does: it copies or
   /// fills memory.
   bool onlyMoves() const;
-  /// Returns whether the body is written out only once.
+  /// Returns whether the body is written out once or twice.
   bool isLong() const;
-  /// Returns whether a long body takes no more time in a loop of one vector: it
-  /// reduces floats that are not narrower than what it computes with.
-  bool gainsFromOneCopy() const;
+  /// Returns whether a second copy of the body gains nothing.
+  bool isHuge() const;
+  bool hasF16() const;
+  /// Returns whether a long body takes no more time here than in LLVM's loops:
+  /// it reduces floats that are not narrower than what it computes with, or it
+  /// reads f16, of which LLVM converts the last ones of a row one by one.
+  bool gainsFromFewCopies() const;
   /// Chooses how many elements a vector has, and how many vectors an iteration.
   void chooseLanes();
 

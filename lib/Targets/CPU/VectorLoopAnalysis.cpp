@@ -202,8 +202,18 @@ bool VectorLoop::isLong() const {
   return instructions.size() >= longVectorBody;
 }
 
-bool VectorLoop::gainsFromOneCopy() const {
-  if (instructions.size() >= hugeVectorBody)
+bool VectorLoop::isHuge() const {
+  return instructions.size() >= hugeVectorBody;
+}
+
+bool VectorLoop::hasF16() const {
+  return llvm::any_of(instructions, [](llvm::Instruction *instruction) {
+    return instruction->getType()->isHalfTy();
+  });
+}
+
+bool VectorLoop::gainsFromFewCopies() const {
+  if (isHuge() || (hasMasks && hasF16()))
     return true;
   auto isNarrow = [](llvm::Instruction *access) {
     return llvm::getLoadStoreType(access)->getScalarSizeInBits() < 32;
@@ -241,7 +251,7 @@ void VectorLoop::chooseLanes() {
           .getFixedValue();
   lanes = std::max(1U, registerBits / widest);
   if (hasMasks && isLong()) {
-    copies = 0;
+    copies = hasF16() ? 2 : 0;
     return;
   }
   copies = 1;
@@ -285,7 +295,7 @@ Verdict VectorLoop::analyse() {
     return Verdict::Unknown;
   if (onlyMoves())
     return Verdict::Unknown;
-  if (isLong() && !gainsFromOneCopy())
+  if (isLong() && !gainsFromFewCopies())
     return Verdict::Unknown;
   chooseLanes();
   // LLVM counts in the type that narrow elements are compared with, and needs

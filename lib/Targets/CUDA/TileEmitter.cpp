@@ -33,8 +33,8 @@ static constexpr int64_t tileSide = 32, tilePitch = tileSide + 1;
 static bool isAcross(KernelOp kernel, unsigned input, const LoopOrder &order) {
   const SmallVector<StaticStride> strides = staticStrides(kernel, input);
   const StaticStride along = strides[order.vector];
-  return strides[order.tiled].isStatic && strides[order.tiled].value == 1 &&
-         !(along.isStatic && (along.value == 0 || along.value == 1));
+  const bool isBroadcast = along.isStatic && along.value == 0;
+  return strides[order.tiled].isLine() && !along.isLine() && !isBroadcast;
 }
 
 /// The inputs that lie along the tiled loop and are read everywhere.

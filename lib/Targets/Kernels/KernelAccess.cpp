@@ -102,7 +102,9 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
     return;
   // Elements of the loop, ops of what is written out for all of them, and the
   // strides for which whole vectors are loaded.
-  constexpr int64_t mostWrittenOut = 16, mostOps = 192, shortStride = 16;
+  const int64_t mostWrittenOut =
+      kernel.getBlock()->without_terminator().empty() ? 64 : 16;
+  constexpr int64_t mostOps = 192, shortStride = 16;
   constexpr uint64_t mostRun = 512;
   const int64_t length = kernel.getExtents()[order.vector];
   const int64_t ops = llvm::count_if(*kernel.getBlock(), [](Operation &op) {
@@ -278,12 +280,11 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   }
   for (unsigned k = 0; k < operands; ++k) {
     SmallVector<StaticStride> strides = staticStrides(kernel, k);
-    auto is = [&](unsigned loop, int64_t value) {
-      return strides[loop].isStatic && strides[loop].value == value;
-    };
+    const StaticStride inner = strides[order.vector];
+    const bool isBroadcast = inner.isStatic && inner.value == 0;
     for (unsigned loop : order.parallel)
       if (int(loop) != order.vector && kernel.getExtents()[loop] > 1 &&
-          is(loop, 1) && !is(order.vector, 0) && !is(order.vector, 1))
+          strides[loop].isLine() && !inner.isLine() && !isBroadcast)
         order.tiled = loop;
   }
   constexpr int64_t fewestOfTile = 16;

@@ -13,6 +13,9 @@ namespace meshloom {
 struct StaticStride {
   bool isStatic = false;
   int64_t value = 0;
+
+  /// Returns whether elements lie side by side, in either direction.
+  bool isLine() const { return isStatic && (value == 1 || value == -1); }
 };
 
 /// Strides of operand `operand` (inputs, then outputs) for every loop.
