@@ -163,17 +163,12 @@ private:
 
 /// Calls body(i, n) for pieces of n elements that begin at i and make up
 /// begin <= i < end; n is a constant, a power of two up to `longest`. Where the
-/// end is a constant, too, only the pieces that it has are compiled.
+/// end is a constant, too, the loops are written out.
 template <int longest, typename End, typename Body>
 MESHLOOM_LANES_INLINE void forPieces(int64_t begin, End end, const Body &body) {
   constexpr std::integral_constant<int, longest> piece;
-  if constexpr (std::is_same_v<End, int64_t>) {
-    for (; begin + piece <= end; begin += piece)
-      body(begin, piece);
-  } else if constexpr ((End::value & longest) != 0) {
+  for (; begin + piece <= end; begin += piece)
     body(begin, piece);
-    begin += piece;
-  }
   if constexpr (longest > 1)
     forPieces<longest / 2>(begin, end, body);
 }
@@ -188,16 +183,22 @@ MESHLOOM_LANES_INLINE void combineRow(To *to, const From *from, Run run) {
       });
 }
 
-/// Calls body(run). Runs of less than `end` are constants, so that no loops go
-/// over them.
+/// Calls body(run). Runs of less than `end`, of 16 and of 32 are constants, so
+/// that no loops go over them.
 template <int64_t end = 9, typename Body>
 MESHLOOM_LANES_INLINE void withRun(int64_t run, const Body &body) {
-  if constexpr (end == 1)
+  if constexpr (end > 1) {
+    if (run == end - 1)
+      body(std::integral_constant<int64_t, end - 1>());
+    else
+      withRun<end - 1>(run, body);
+  } else if (run == 16) {
+    body(std::integral_constant<int64_t, 16>());
+  } else if (run == 32) {
+    body(std::integral_constant<int64_t, 32>());
+  } else {
     body(run);
-  else if (run == end - 1)
-    body(std::integral_constant<int64_t, end - 1>());
-  else
-    withRun<end - 1>(run, body);
+  }
 }
 
 /// Element e of row to + offsets[i] is combined with from[i * step + e] by

@@ -376,8 +376,8 @@ void cutBox(LibraryOperand &box, size_t dim, int64_t begin, int64_t end) {
 /// Where nothing else is cut, workers of a team have parts of the result along
 /// its longest dim that windows move along. Each reads all indices, which takes
 /// a fraction of the time that updates at random places take: two or three
-/// workers gain nothing, and share the updates where these are many
-/// (ScatterSums.h).
+/// workers gain nothing with windows of few numbers, and they share the updates
+/// where these are many for each element (ScatterSums.h).
 Status Scatter::run(const LibraryArguments &arguments) const {
   const LibraryOperand &result = arguments.outputs[0];
   if (result.empty())
@@ -393,14 +393,21 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     if (dims.moves(d) &&
         (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
       cut = d;
-  constexpr int64_t fewWorkers = 3;
-  if (team.workers() <= fewWorkers || cut == result.extent.size()) {
+  constexpr int64_t fewWorkers = 3, fewNumbers = 4, manyUpdates = 4;
+  const int64_t places = elementCount(result.extent),
+                updates = elementCount(arguments.inputs[count + 1].extent);
+  int64_t windows = 1;
+  for (unsigned d : dims.batchDims)
+    windows *= arguments.inputs[count + 1].extent[d];
+  const bool gainsNothing = team.workers() <= fewWorkers &&
+                            (updates < fewNumbers * windows ||
+                             updates >= manyUpdates * team.workers() * places);
+  if (gainsNothing || cut == result.extent.size()) {
     runPart(arguments);
     return Success();
   }
   constexpr int64_t elementsOfWorker = 1 << 14, grain = 64;
-  const int64_t elements = elementCount(result.extent) +
-                           elementCount(arguments.inputs[count + 1].extent);
+  const int64_t elements = places + updates;
   team.forEachRange(
       result.extent[cut],
       std::max(grain, result.extent[cut] * elementsOfWorker / elements), grain,

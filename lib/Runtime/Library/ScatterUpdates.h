@@ -97,6 +97,8 @@ void combineRowsBy(T *to, const T *from, int64_t step, WindowOffsets offsets,
 #define MESHLOOM_FOR_ROWS(DO)                                                  \
   DO(Sum, float)                                                               \
   DO(Sum, double)                                                              \
+  DO(Sum, uint8_t)                                                             \
+  DO(Sum, uint16_t)                                                            \
   DO(Sum, uint32_t)                                                            \
   DO(Sum, uint64_t)                                                            \
   DO(Sum, BF16Element)                                                         \
