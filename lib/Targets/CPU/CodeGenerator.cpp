@@ -410,8 +410,8 @@ private:
     llvm::cantFail(builder.parsePassPipeline(
         afterVectors,
         "early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify"));
-    for (LoopKind kind :
-         {LoopKind::Plain, LoopKind::Mixed, LoopKind::Tiled, LoopKind::Whole})
+    for (LoopKind kind : {LoopKind::Plain, LoopKind::Rows, LoopKind::Mixed,
+                          LoopKind::Tiled, LoopKind::Whole})
       llvm::cantFail(builder.parsePassPipeline(pipelines[size_t(kind)],
                                                loopPipeline(kind)));
   }
@@ -421,7 +421,9 @@ private:
   void optimize(llvm::Function &function, LoopKind kind) {
     bool isLeft = true;
     const bool isRare = function.hasOptSize();
-    if (mode != CodegenMode::Quick && (kind == LoopKind::Plain || isRare)) {
+    const bool hasVectorLoops =
+        kind == LoopKind::Plain || kind == LoopKind::Rows;
+    if (mode != CodegenMode::Quick && (hasVectorLoops || isRare)) {
       beforeVectors.run(function, functions);
       isLeft = !isRare &&
                makeVectorLoops(
@@ -458,7 +460,7 @@ private:
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  std::array<llvm::FunctionPassManager, 4> pipelines; ///< by LoopKind
+  std::array<llvm::FunctionPassManager, 5> pipelines; ///< by LoopKind
   /// The passes around makeVectorLoops, where LLVM's vectoriser need not run.
   llvm::FunctionPassManager beforeVectors, afterVectors;
   /// Where the back end writes to: made once, it serves all kernels.

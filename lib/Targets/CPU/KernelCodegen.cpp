@@ -66,8 +66,16 @@ static LoopKind loopKindOf(spmd::KernelOp kernel) {
                                       : mlir::WalkResult::advance();
                          })
                          .wasInterrupted();
-  return notes || order.crossed >= 0 || order.writtenOut > 0 ? LoopKind::Mixed
-                                                             : LoopKind::Plain;
+  if (notes || order.crossed >= 0)
+    return LoopKind::Mixed;
+  // LLVM's vectoriser makes narrow vectors of the last rows.
+  constexpr int64_t manyRows = 64;
+  if (order.writtenOut > 0)
+    return order.vectorIsReduction &&
+                   kernel.getExtents()[loopAround(order)] >= manyRows
+               ? LoopKind::Rows
+               : LoopKind::Mixed;
+  return LoopKind::Plain;
 }
 
 /// Moves the function `symbol`, and those that only it calls, whose names begin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A loop that VectorLoops.cpp makes vectors of: what it consists of
-// (VectorLoopAnalysis.cpp), and the loops that replace it.
+// (VectorLoopAnalysis.cpp), the loops that replace it, and how they load short
+// rows (VectorRows.cpp).
 #pragma once
 
 #include "meshloom/Support/LLVM.h"
@@ -10,6 +11,8 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
+
+#include <optional>
 
 namespace meshloom {
 
@@ -25,6 +28,17 @@ enum class Verdict {
   Vectors,  ///< it can be a loop of vectors
   Unknown,  ///< LLVM's vectoriser may know more
   LeaveAsIs ///< it has vectors already, or its iterations depend on each other
+};
+
+/// A number of a short row: each iteration reads a row of `stride` numbers.
+struct RowElement {
+  llvm::Value *rows; ///< where the first row is
+  llvm::Type *type;
+  unsigned stride, column;
+
+  bool isOfRowsOf(const RowElement &other) const {
+    return rows == other.rows && type == other.type && stride == other.stride;
+  }
 };
 
 /// An innermost loop, and what replaces it (VectorLoops.cpp shows its form).
@@ -51,6 +65,17 @@ private:
   bool addState(llvm::PHINode &state);
   bool addInstruction(llvm::Instruction &instruction);
   bool addAccess(llvm::Instruction &access);
+  /// Returns the number that a pointer into a row leads to. Nothing: it leads
+  /// to no row.
+  std::optional<RowElement> rowElementAt(llvm::Value *pointer,
+                                         llvm::Type *type) const;
+  bool addRowElement(llvm::LoadInst &load, const RowElement &element);
+  /// Returns whether the loop computes nothing of the instruction but addresses
+  /// of elements of rows.
+  bool isRowOffset(llvm::Instruction &instruction) const;
+  /// Returns whether the loop reads all numbers of its rows, and LLVM's loops
+  /// over such rows take no less time.
+  bool takesRows() const;
   /// Returns whether a store of one iteration may change what another one
   /// loads or stores.
   bool mayConflict() const;
@@ -83,6 +108,10 @@ private:
                      llvm::IRBuilder<> &b);
   void access(llvm::Instruction &instruction, llvm::Value *index,
               llvm::Value *mask, Vectors &vectors, llvm::IRBuilder<> &b);
+  /// Loads an element of all rows from number `first` on that a vector has
+  /// lanes for, and the elements that lie around it.
+  void loadRows(const RowElement &element, llvm::Value *first, Vectors &vectors,
+                llvm::IRBuilder<> &b);
   /// Begins a copy of the body: the vector of indices, if it has a user.
   void begin(llvm::Value *index, Vectors &vectors, llvm::IRBuilder<> &b);
   /// Returns the lanes from `index` on that have an iteration.
@@ -141,6 +170,7 @@ private:
   llvm::SmallVector<llvm::Instruction *> uniformInstructions;
   llvm::SmallPtrSet<llvm::Value *, 8> uniform;
   Vectors uniformScalars, uniformVectors;
+  llvm::DenseMap<llvm::Instruction *, RowElement> rowElements;
   unsigned registerBits = 0, lanes = 0;
   /// Vectors of an iteration of the loop without a mask; 0: there is none.
   unsigned copies = 0;

@@ -126,6 +126,8 @@ bool VectorLoop::addAccess(llvm::Instruction &access) {
     uniformInstructions.push_back(&access);
     return true;
   }
+  if (auto element = load ? rowElementAt(pointer, type) : std::nullopt)
+    return addRowElement(*load, *element);
   auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   if (!address || address->getNumIndices() != 1 ||
       !isUniform(address->getPointerOperand()) ||
@@ -146,11 +148,16 @@ bool VectorLoop::addInstruction(llvm::Instruction &instruction) {
   if (instruction.mayReadOrWriteMemory() &&
       !llvm::isa<llvm::CallInst>(instruction))
     return addAccess(instruction);
+  if (isRowOffset(instruction))
+    return true;
   if (auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
-      address && !isUniform(*address->idx_begin()))
+      address &&
+      !llvm::all_of(address->operand_values(),
+                    [&](llvm::Value *value) { return isUniform(value); }))
     // Its users compute it.
     return llvm::all_of(instruction.users(), [&](llvm::User *user) {
-      return llvm::getLoadStorePointerOperand(user) == &instruction;
+      return llvm::getLoadStorePointerOperand(user) == &instruction ||
+             llvm::isa<llvm::GetElementPtrInst>(user);
     });
   if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       call && (!llvm::isa<llvm::IntrinsicInst>(call) ||
@@ -255,7 +262,7 @@ void VectorLoop::chooseLanes() {
     return;
   }
   copies = 1;
-  while (copies < mostCopies &&
+  while (rowElements.empty() && copies < mostCopies &&
          2 * copies * instructions.size() <= unrolledBody)
     copies *= 2;
 }
@@ -295,9 +302,13 @@ Verdict VectorLoop::analyse() {
     return Verdict::Unknown;
   if (onlyMoves())
     return Verdict::Unknown;
-  if (isLong() && !gainsFromFewCopies())
+  const bool hasRows = !rowElements.empty();
+  if (hasRows ? !hasMasks : isLong() && !gainsFromFewCopies())
     return Verdict::Unknown;
+  hasMasks &= !hasRows;
   chooseLanes();
+  if (hasRows && !takesRows())
+    return Verdict::Unknown;
   // LLVM counts in the type that narrow elements are compared with, and needs
   // no vectors of indices of 64 bits.
   const bool hasNarrowLanes = lanes * 64 > registerBits;

@@ -16,7 +16,8 @@
 // iterations, and full vectors branch around the mask, with which loads and
 // stores take longer. Other long bodies are left to LLVM, which finds more of
 // their instructions that run side by side. On processors without masks the
-// loop itself does the iterations from `whole` on.
+// loop itself does the iterations from `whole` on, and so it does where
+// iterations read short rows (VectorRows.cpp).
 #include "VectorLoops.h"
 
 #include "VectorLoop.h"
@@ -123,6 +124,12 @@ llvm::Value *VectorLoop::widen(llvm::Instruction &instruction, Vectors &vectors,
 void VectorLoop::access(llvm::Instruction &instruction, llvm::Value *first,
                         llvm::Value *mask, Vectors &vectors,
                         llvm::IRBuilder<> &b) {
+  if (const auto element = rowElements.find(&instruction);
+      element != rowElements.end()) {
+    if (!vectors.contains(&instruction))
+      loadRows(element->second, first, vectors, b);
+    return;
+  }
   auto *address = llvm::cast<llvm::GetElementPtrInst>(
       llvm::getLoadStorePointerOperand(&instruction));
   llvm::Value *pointer = b.CreateGEP(address->getSourceElementType(),

@@ -163,6 +163,26 @@ TEST_F(VectorLoopsTest, StridedLoopIsLeft) {
   EXPECT_EQ(vectors(llvm::Instruction::FMul), 0);
 }
 
+/// Rows of nine, whose columns are three groups of up to four: the sums of 16
+/// rows are a vector, and the loop itself adds up the last rows.
+TEST_F(VectorLoopsTest, ShortRowsAreLoadedAsColumns) {
+  makeLoop([&](Value *index, Value *) -> Value * {
+    Value *row = element(0, b.CreateMul(index, b.getInt64(9)));
+    Value *sum = nullptr;
+    for (int64_t column = 0; column < 9; ++column) {
+      Value *x = b.CreateLoad(
+          b.getFloatTy(), b.CreateGEP(b.getFloatTy(), row, b.getInt64(column)));
+      sum = sum ? b.CreateFAdd(sum, x) : x;
+    }
+    b.CreateStore(sum, element(1, index));
+    return nullptr;
+  });
+  EXPECT_FALSE(run());
+  EXPECT_EQ(vectors(llvm::Instruction::FAdd), 8);
+  // Only the last four numbers of the last row end behind all rows.
+  EXPECT_EQ(calls(llvm::Intrinsic::masked_load), 1);
+}
+
 /// Elements of a table are looked up one by one, four in an iteration.
 TEST_F(VectorLoopsTest, LookupsStayNumbers) {
   makeLoop([&](Value *index, Value *) -> Value * {
