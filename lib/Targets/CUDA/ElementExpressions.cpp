@@ -99,13 +99,16 @@ spmd::Reducer ElementExpressions::reducerOf(Expression reduction) {
 }
 
 ElementExpressions::Expression ElementExpressions::termOf(Expression reduction,
-                                                          AffineExpr index) {
+                                                          AffineExpr index,
+                                                          int64_t extent) {
   auto result = cast<mlir::OpResult>(reduction->tensor);
   auto kernel = cast<KernelOp>(result.getOwner());
   Loops loops = *loopsOf(kernel, result.getResultNumber(), reduction->indices);
-  if (llvm::count(loops, AffineExpr()) != 1)
+  const auto reduced = llvm::find(loops, AffineExpr());
+  if (llvm::count(loops, AffineExpr()) != 1 ||
+      kernel.getExtents()[reduced - loops.begin()] != extent)
     return nullptr;
-  *llvm::find(loops, AffineExpr()) = index;
+  *reduced = index;
   return scalarOf(
       kernel,
       kernel.getBlock()->getTerminator()->getOperand(result.getResultNumber()),

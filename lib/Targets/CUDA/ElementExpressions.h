@@ -41,9 +41,10 @@ public:
   Expression elementOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
   /// Returns how a reduction combines its terms.
   static spmd::Reducer reducerOf(Expression reduction);
-  /// The term of a reduction at `index` of its only loop of several iterations;
-  /// null where it has several such loops.
-  Expression termOf(Expression reduction, mlir::AffineExpr index);
+  /// The term of a reduction at `index` of its only loop of several iterations,
+  /// which has `extent`; null where it has no such loop, or several.
+  Expression termOf(Expression reduction, mlir::AffineExpr index,
+                    int64_t extent);
 
 private:
   using Loops = SmallVector<mlir::AffineExpr>;
