@@ -128,8 +128,8 @@ bool Matcher::matchScores(Expression scores) {
 /// The scores are those of the queries and the keys, whose dims have the loops
 /// of the result's.
 bool Matcher::matchProduct(Expression element) {
-  const auto factors = factorsOf(expressions, element, attention.keyLoop(),
-                                 attention.termLoop(), buffers);
+  const auto factors =
+      factorsOf(element, attention.keyLoop(), attention.termLoop(), buffers);
   const auto scores = operandOf(element, buffers);
   if (!factors || !scores)
     return false;
@@ -151,11 +151,8 @@ std::optional<MatchedAttention> Matcher::match() {
   if (!scores || !matchScores(scores))
     return std::nullopt;
   const unsigned column = attention.columnLoop();
-  const auto value = operandOf(
-      expressions.elementOf(product.values(), product.valueIndices(column)),
-      buffers);
-  const auto result =
-      movedResult(product.result(), product.resultIndices(column), buffers);
+  const auto value = product.valueOperand(column, buffers),
+             result = product.resultOperand(column, buffers);
   if (!value || !result)
     return std::nullopt;
   attention.value = *value;

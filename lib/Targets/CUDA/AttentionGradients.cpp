@@ -127,7 +127,7 @@ GradientMatcher::attentionOf(const std::vector<MatchedAttention> &attentions) {
 bool GradientMatcher::isProduct(Expression element) {
   if (products)
     return element == products;
-  const auto factors = factorsOf(expressions, element, attention().keyLoop(),
+  const auto factors = factorsOf(element, attention().keyLoop(),
                                  attention().columnLoop(), buffers);
   if (!factors || factors->column != attention().value)
     return false;
@@ -320,14 +320,11 @@ std::optional<GradientProduct> GradientMatcher::match() {
       expectedOf(attention(),
                  [&](const Operand &operand) { return dependsOnKey(operand); });
   auto values = [&](unsigned column) {
-    return operandOf(
-        expressions.elementOf(product.values(), product.valueIndices(column)),
-        buffers);
+    return product.valueOperand(column, buffers);
   };
   auto found = [&](Role role,
                    unsigned column) -> std::optional<GradientProduct> {
-    const auto result =
-        movedResult(product.result(), product.resultIndices(column), buffers);
+    const auto result = product.resultOperand(column, buffers);
     if (!result || !gradient || dependsOnKey(*gradient))
       return std::nullopt;
     return GradientProduct{role, *result, *gradient};

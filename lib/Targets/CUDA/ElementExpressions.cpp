@@ -93,6 +93,30 @@ ElementExpressions::elementOf(Value tensor, ArrayRef<AffineExpr> indices) {
       kernel, kernel.getBlock()->getTerminator()->getOperand(output), *loops);
 }
 
+std::optional<std::pair<Value, SmallVector<AffineExpr>>>
+ElementExpressions::sourceOf(Value tensor, ArrayRef<AffineExpr> indices) {
+  tensor = withoutRows(tensor);
+  auto kernel = tensor.getDefiningOp<KernelOp>();
+  if (!kernel || kernel.getHeld() || kernel.getRanges())
+    return std::nullopt;
+  const unsigned output = cast<mlir::OpResult>(tensor).getResultNumber();
+  Value yielded = kernel.getBlock()->getTerminator()->getOperand(output);
+  while (Operation *op = yielded.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      return std::nullopt;
+    yielded = op->getOperand(0);
+  }
+  const auto loops = loopsOf(kernel, output, indices);
+  if (!loops || kernel.getReducer(output) != spmd::Reducer::None ||
+      llvm::is_contained(*loops, AffineExpr()))
+    return std::nullopt;
+  const unsigned input = cast<mlir::BlockArgument>(yielded).getArgNumber();
+  SmallVector<AffineExpr> source;
+  for (AffineExpr dim : kernel.getInputAccess(input).getResults())
+    source.push_back(dim.replaceDims(*loops));
+  return std::pair(kernel.getInputs()[input], std::move(source));
+}
+
 spmd::Reducer ElementExpressions::reducerOf(Expression reduction) {
   auto result = cast<mlir::OpResult>(reduction->tensor);
   return cast<KernelOp>(result.getOwner()).getReducer(result.getResultNumber());
@@ -144,8 +168,14 @@ static std::optional<double> numberOf(Operation *op) {
   return std::nullopt;
 }
 
-/// Conditions that select true or false are these; nothing is larger than
-/// minus infinity.
+/// Returns whether a number is 1 where a condition holds, else 0.
+static bool isCondition(Value number) {
+  auto conversion = number.getDefiningOp<arith::UIToFPOp>();
+  return conversion && conversion.getIn().getType().isInteger(1);
+}
+
+/// Conditions that select true or false, or are no zero, are these; nothing is
+/// larger than minus infinity.
 ElementExpressions::Expression
 ElementExpressions::operationOf(KernelOp kernel, Operation *op,
                                 const Loops &loops) {
@@ -169,7 +199,13 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
   }
   if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
       (isa<arith::TruncIOp, arith::ExtSIOp>(op) &&
-       operands[0]->kind == Kind::Index))
+       operands[0]->kind == Kind::Index) ||
+      isCondition(op->getResult(0)))
+    return operands[0];
+  if (auto compare = dyn_cast<arith::CmpFOp>(op);
+      compare && compare.getPredicate() == arith::CmpFPredicate::UNE &&
+      isCondition(compare.getLhs()) && operands[1]->isConstant() &&
+      operands[1]->number == 0)
     return operands[0];
   if (isa<arith::SelectOp>(op) && operands[1]->isConstant() &&
       operands[2]->isConstant() && op->getResult(0).getType().isInteger(1) &&

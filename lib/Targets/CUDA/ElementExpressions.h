@@ -39,6 +39,10 @@ public:
   using Expression = const ElementExpression *;
   /// The element of `tensor` at these indices. Null: it is too large.
   Expression elementOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
+  /// The element of another tensor that a kernel gives an element its value by
+  /// moving, widening or rounding it. Nothing: it is computed, or no kernel's.
+  static std::optional<std::pair<Value, SmallVector<mlir::AffineExpr>>>
+  sourceOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
   /// Returns how a reduction combines its terms.
   static spmd::Reducer reducerOf(Expression reduction);
   /// The term of a reduction at `index` of its only loop of several iterations,

@@ -10,17 +10,35 @@ using dtensor::DotGeneralOp;
 using mlir::AffineExpr;
 using Expression = ElementExpressions::Expression;
 
-std::optional<Operand>
-meshloom::operandOf(Expression element,
-                    const DenseMap<Value, unsigned> &buffers) {
-  if (!element || element->kind != ElementExpression::Kind::Element)
-    return std::nullopt;
-  const auto buffer = buffers.find(element->tensor);
+/// Returns the elements of a buffer; nothing where the value has none.
+static std::optional<Operand>
+bufferOperand(Value value, ArrayRef<AffineExpr> indices,
+              const DenseMap<Value, unsigned> &buffers) {
+  const auto buffer = buffers.find(value);
   if (buffer == buffers.end())
     return std::nullopt;
   Operand operand{buffer->second, {}};
-  for (AffineExpr index : element->indices)
+  for (AffineExpr index : indices)
     operand.dims.push_back(linearAccess(index));
+  return operand;
+}
+
+std::optional<Operand>
+meshloom::operandOf(Expression element,
+                    const DenseMap<Value, unsigned> &buffers) {
+  return element && element->kind == ElementExpression::Kind::Element
+             ? bufferOperand(element->tensor, element->indices, buffers)
+             : std::nullopt;
+}
+
+std::optional<Operand>
+meshloom::sourceOf(Value tensor, ArrayRef<AffineExpr> indices,
+                   const DenseMap<Value, unsigned> &buffers) {
+  std::optional<Operand> operand = bufferOperand(tensor, indices, buffers);
+  for (auto source = ElementExpressions::sourceOf(tensor, indices); source;
+       source = ElementExpressions::sourceOf(source->first, source->second))
+    if (auto earlier = bufferOperand(source->first, source->second, buffers))
+      operand = std::move(earlier);
   return operand;
 }
 
@@ -92,7 +110,7 @@ int64_t WeightedSum::columns() const {
   return dim < 0 ? 1 : valueSide.shape()[dim];
 }
 
-SmallVector<AffineExpr> WeightedSum::valueIndices(unsigned columnLoop) const {
+SmallVector<AffineExpr> WeightedSum::valueIndices(unsigned column) const {
   SmallVector<AffineExpr> result(valueSide.shape().size());
   for (auto [here, there] :
        llvm::zip_equal(weightSide.batching, valueSide.batching))
@@ -101,11 +119,11 @@ SmallVector<AffineExpr> WeightedSum::valueIndices(unsigned columnLoop) const {
        llvm::zip_equal(weightSide.contracting, valueSide.contracting))
     result[there] = indices[here];
   for (int64_t dim : valueSide.freeDims())
-    result[dim] = indexOf(valueSide, dim, columnLoop);
+    result[dim] = indexOf(valueSide, dim, column);
   return result;
 }
 
-SmallVector<AffineExpr> WeightedSum::resultIndices(unsigned columnLoop) const {
+SmallVector<AffineExpr> WeightedSum::resultIndices(unsigned column) const {
   SmallVector<AffineExpr> result;
   for (int64_t dim : weightSide.batching)
     result.push_back(indices[dim]);
@@ -116,15 +134,82 @@ SmallVector<AffineExpr> WeightedSum::resultIndices(unsigned columnLoop) const {
   if (!areWeightsRight)
     addRows();
   for (int64_t dim : valueSide.freeDims())
-    result.push_back(indexOf(valueSide, dim, columnLoop));
+    result.push_back(indexOf(valueSide, dim, column));
   if (areWeightsRight)
     addRows();
   return result;
 }
 
+/// Returns whether a kernel only moves and rounds elements: all of its input to
+/// all of its result.
+static bool onlyMoves(spmd::KernelOp kernel) {
+  if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
+      kernel.hasReductionLoops() || kernel.getHeld() || kernel.getRanges())
+    return false;
+  auto countOf = [](ArrayRef<int64_t> extents) {
+    int64_t count = 1;
+    for (int64_t extent : extents)
+      count *= extent;
+    return count;
+  };
+  const int64_t count = countOf(kernel.getExtents());
+  for (Value value : {kernel.getInputs()[0], Value(kernel.getResult(0))})
+    if (countOf(spmd::globalShape(value.getType())) != count)
+      return false;
+  Value yielded = kernel.getBlock()->getTerminator()->getOperand(0);
+  while (Operation *op = yielded.getDefiningOp()) {
+    if (!isa<mlir::arith::TruncFOp, mlir::arith::ExtFOp>(op))
+      return false;
+    yielded = op->getOperand(0);
+  }
+  return true;
+}
+
+/// Returns where a product's result lies, which kernels behind it may move and
+/// round for their only user.
+static std::optional<Operand>
+movedResult(Value result, ArrayRef<AffineExpr> indices,
+            const DenseMap<Value, unsigned> &buffers) {
+  SmallVector<AffineExpr> place = llvm::to_vector(indices);
+  while (result.hasOneUse()) {
+    auto kernel = dyn_cast<spmd::KernelOp>(*result.user_begin());
+    if (!kernel || !onlyMoves(kernel))
+      break;
+    // The iteration that reads the element.
+    SmallVector<AffineExpr> loops(
+        kernel.getNumLoops(),
+        mlir::getAffineConstantExpr(0, kernel.getContext()));
+    bool isPlain = true;
+    for (auto [dim, index] :
+         llvm::zip_equal(kernel.getInputAccess(0).getResults(), place))
+      if (auto loop = dyn_cast<mlir::AffineDimExpr>(dim))
+        loops[loop.getPosition()] = index;
+      else
+        isPlain &= dim == index;
+    if (!isPlain)
+      break;
+    place.clear();
+    for (AffineExpr dim : kernel.getOutputAccess(0).getResults())
+      place.push_back(dim.replaceDims(loops));
+    result = kernel.getResult(0);
+  }
+  return bufferOperand(result, place, buffers);
+}
+
+std::optional<Operand>
+WeightedSum::valueOperand(unsigned column,
+                          const DenseMap<Value, unsigned> &buffers) const {
+  return sourceOf(valueSide.value, valueIndices(column), buffers);
+}
+
+std::optional<Operand>
+WeightedSum::resultOperand(unsigned column,
+                           const DenseMap<Value, unsigned> &buffers) {
+  return movedResult(product.getResult(), resultIndices(column), buffers);
+}
+
 std::optional<ProductFactors>
-meshloom::factorsOf(ElementExpressions &expressions, Expression element,
-                    unsigned column, unsigned term,
+meshloom::factorsOf(Expression element, unsigned column, unsigned term,
                     const DenseMap<Value, unsigned> &buffers) {
   auto product = element->tensor.getDefiningOp<DotGeneralOp>();
   if (!product)
@@ -158,8 +243,7 @@ meshloom::factorsOf(ElementExpressions &expressions, Expression element,
     for (auto [side, dim] : {std::pair(0, lhsDim), std::pair(1, rhsDim)})
       indices[side][dim] = indexOf(sides[side], dim, term);
   auto operand = [&](size_t side) {
-    return operandOf(expressions.elementOf(sides[side].value, indices[side]),
-                     buffers);
+    return sourceOf(sides[side].value, indices[side], buffers);
   };
   const auto rowFactor = operand(1 - *columns),
              columnFactor = operand(*columns);
@@ -167,64 +251,4 @@ meshloom::factorsOf(ElementExpressions &expressions, Expression element,
     return std::nullopt;
   return ProductFactors{*rowFactor, *columnFactor,
                         *wide < 0 ? 1 : sides[0].shape()[*wide]};
-}
-
-/// Returns whether a kernel only moves and rounds elements: all of its input to
-/// all of its result.
-static bool onlyMoves(spmd::KernelOp kernel) {
-  if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
-      kernel.hasReductionLoops() || kernel.getHeld() || kernel.getRanges())
-    return false;
-  auto countOf = [](ArrayRef<int64_t> extents) {
-    int64_t count = 1;
-    for (int64_t extent : extents)
-      count *= extent;
-    return count;
-  };
-  const int64_t count = countOf(kernel.getExtents());
-  for (Value value : {kernel.getInputs()[0], Value(kernel.getResult(0))})
-    if (countOf(spmd::globalShape(value.getType())) != count)
-      return false;
-  Value yielded = kernel.getBlock()->getTerminator()->getOperand(0);
-  while (Operation *op = yielded.getDefiningOp()) {
-    if (!isa<mlir::arith::TruncFOp, mlir::arith::ExtFOp>(op))
-      return false;
-    yielded = op->getOperand(0);
-  }
-  return true;
-}
-
-std::optional<Operand>
-meshloom::movedResult(Value result, ArrayRef<AffineExpr> indices,
-                      const DenseMap<Value, unsigned> &buffers) {
-  SmallVector<AffineExpr> place = llvm::to_vector(indices);
-  while (result.hasOneUse()) {
-    auto kernel = dyn_cast<spmd::KernelOp>(*result.user_begin());
-    if (!kernel || !onlyMoves(kernel))
-      break;
-    // The iteration that reads the element.
-    SmallVector<AffineExpr> loops(
-        kernel.getNumLoops(),
-        mlir::getAffineConstantExpr(0, kernel.getContext()));
-    bool isPlain = true;
-    for (auto [dim, index] :
-         llvm::zip_equal(kernel.getInputAccess(0).getResults(), place))
-      if (auto loop = dyn_cast<mlir::AffineDimExpr>(dim))
-        loops[loop.getPosition()] = index;
-      else
-        isPlain &= dim == index;
-    if (!isPlain)
-      break;
-    place.clear();
-    for (AffineExpr dim : kernel.getOutputAccess(0).getResults())
-      place.push_back(dim.replaceDims(loops));
-    result = kernel.getResult(0);
-  }
-  const auto buffer = buffers.find(result);
-  if (buffer == buffers.end())
-    return std::nullopt;
-  Operand operand{buffer->second, {}};
-  for (AffineExpr index : place)
-    operand.dims.push_back(linearAccess(index));
-  return operand;
 }

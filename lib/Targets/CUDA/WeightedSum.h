@@ -9,11 +9,15 @@
 
 namespace meshloom {
 
-/// Returns the elements of a buffer that an element of a tensor is, through
-/// kernels that only move, widen or round them. Nothing: it is computed.
-/// `buffers`: the program's, by values.
+/// Returns where an element of a tensor lies in the program's buffers. Nothing:
+/// it is computed.
 std::optional<Operand> operandOf(ElementExpressions::Expression element,
                                  const DenseMap<Value, unsigned> &buffers);
+/// The same of the element from which kernels have moved, widened or rounded
+/// it, as far back as buffers have it.
+std::optional<Operand> sourceOf(Value tensor,
+                                ArrayRef<mlir::AffineExpr> indices,
+                                const DenseMap<Value, unsigned> &buffers);
 
 /// An operand of a product.
 struct ProductSide {
@@ -47,16 +51,20 @@ public:
   }
   unsigned batchLoops() const { return numBatchLoops; }
   Value weights() const { return weightSide.value; }
-  Value values() const { return valueSide.value; }
-  Value result() { return product.getResult(); }
   /// Returns the extent of j.
   int64_t terms() const;
   /// Returns the extent of c; 1 also where it has several dims.
   int64_t columns() const;
-  SmallVector<mlir::AffineExpr> valueIndices(unsigned columnLoop) const;
-  SmallVector<mlir::AffineExpr> resultIndices(unsigned columnLoop) const;
+  /// Returns where the values and the result lie. `column`: the loop of c.
+  std::optional<Operand>
+  valueOperand(unsigned column, const DenseMap<Value, unsigned> &buffers) const;
+  std::optional<Operand>
+  resultOperand(unsigned column, const DenseMap<Value, unsigned> &buffers);
 
 private:
+  SmallVector<mlir::AffineExpr> valueIndices(unsigned column) const;
+  SmallVector<mlir::AffineExpr> resultIndices(unsigned column) const;
+
   WeightedSum(dtensor::DotGeneralOp product, bool areWeightsRight)
       : product(product), weightSide(ProductSide::of(product, areWeightsRight)),
         valueSide(ProductSide::of(product, !areWeightsRight)),
@@ -76,17 +84,10 @@ struct ProductFactors {
   Operand row, column;
   int64_t terms = 0;
 };
-/// Returns nothing where the element is not of a product, or its factors are
-/// computed. `column` and `term`: loops.
+/// Returns nothing where the element is not of a product. `column` and `term`:
+/// loops.
 std::optional<ProductFactors>
-factorsOf(ElementExpressions &expressions,
-          ElementExpressions::Expression element, unsigned column,
+factorsOf(ElementExpressions::Expression element, unsigned column,
           unsigned term, const DenseMap<Value, unsigned> &buffers);
-
-/// Returns where a product's result lies, which kernels behind it may move and
-/// round for their only user.
-std::optional<Operand> movedResult(Value result,
-                                   ArrayRef<mlir::AffineExpr> indices,
-                                   const DenseMap<Value, unsigned> &buffers);
 
 } // namespace meshloom
