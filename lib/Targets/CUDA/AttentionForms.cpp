@@ -6,8 +6,6 @@
 #include "AttentionGradients.h"
 #include "WeightedSum.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 #include <cmath>
 
 using namespace meshloom;
@@ -23,7 +21,7 @@ class Matcher {
 public:
   Matcher(WeightedSum product, const DenseMap<Value, unsigned> &buffers)
       : product(std::move(product)), buffers(buffers),
-        context(product.weights().getContext()) {}
+        context(this->product.weights().getContext()) {}
 
   std::optional<MatchedAttention> match();
 
@@ -35,6 +33,8 @@ private:
   Expression softmaxOf(Expression weight);
   bool matchScores(Expression scores);
   bool matchMask(Expression scores, Expression &hiding);
+  std::optional<double> numberAt(Expression expression, int64_t query,
+                                 int64_t key) const;
   bool isCausal(Expression condition) const;
   bool matchProduct(Expression element);
 
@@ -67,21 +67,59 @@ Expression Matcher::softmaxOf(Expression weight) {
              : nullptr;
 }
 
-/// Returns whether a condition is that the query is not before the key.
+/// Returns the number of an expression of indices; nothing where it has
+/// elements.
+std::optional<double> Matcher::numberAt(Expression expression, int64_t query,
+                                        int64_t key) const {
+  switch (expression->kind) {
+  case Kind::Constant:
+    return expression->number;
+  case Kind::Index:
+    if (expression->indices[0] == loop(attention.queryLoop()))
+      return double(query);
+    if (expression->indices[0] == loop(attention.keyLoop()))
+      return double(key);
+    return std::nullopt;
+  case Kind::Element:
+  case Kind::Reduction:
+    return std::nullopt;
+  case Kind::Operation:
+    break;
+  }
+  SmallVector<double> operands;
+  for (Expression operand : expression->operands) {
+    const auto number = numberAt(operand, query, key);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(*number);
+  }
+  return ElementExpressions::apply(expression, operands);
+}
+
+/// Returns whether a condition is that the query is not before the key, however
+/// it is written: for all keys of some queries, all queries of some keys, and
+/// around the diagonal.
 bool Matcher::isCausal(Expression condition) const {
-  if (!condition->is("arith.cmpi"))
-    return false;
-  const auto predicate = cast<mlir::arith::CmpIPredicateAttr>(
-                             condition->attributes.get("predicate"))
-                             .getValue();
-  const bool isLess = predicate == mlir::arith::CmpIPredicate::sle;
-  if (!isLess && predicate != mlir::arith::CmpIPredicate::sge)
-    return false;
-  auto isLoop = [&](Expression index, unsigned number) {
-    return index->kind == Kind::Index && index->indices[0] == loop(number);
+  const auto [queries, keys] = product.weightExtents();
+  auto holds = [&](int64_t query, int64_t key) {
+    if (query < 0 || query >= queries || key < 0 || key >= keys)
+      return true;
+    const auto number = numberAt(condition, query, key);
+    return number && (*number != 0) == (query >= key);
   };
-  return isLoop(condition->operands[isLess], attention.queryLoop()) &&
-         isLoop(condition->operands[!isLess], attention.keyLoop());
+  for (int64_t query : {int64_t(0), int64_t(1), queries / 2, queries - 1})
+    for (int64_t key = 0; key < keys; ++key)
+      if (!holds(query, key))
+        return false;
+  for (int64_t key : {int64_t(0), int64_t(1), keys / 2, keys - 1})
+    for (int64_t query = 0; query < queries; ++query)
+      if (!holds(query, key))
+        return false;
+  for (int64_t query = 0; query < queries; ++query)
+    for (int64_t key : {query - 1, query, query + 1})
+      if (!holds(query, key))
+        return false;
+  return true;
 }
 
 /// Peels a mask off the scores. Rows that a mask with minus infinity hides are
@@ -94,10 +132,11 @@ bool Matcher::matchMask(Expression scores, Expression &hiding) {
   if (!hidden->isConstant())
     return false;
   attention.hidden = hidden->number;
-  attention.isCausal = !attention.hidesWhereTrue && isCausal(condition);
+  attention.mask = operandOf(condition, buffers);
+  attention.isCausal =
+      !attention.mask && !attention.hidesWhereTrue && isCausal(condition);
   if (attention.isCausal)
     return true;
-  attention.mask = operandOf(condition, buffers);
   return attention.mask && std::isfinite(attention.hidden);
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionGradients.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-
 #include <array>
 #include <cmath>
 #include <map>
@@ -12,7 +9,6 @@ using namespace meshloom;
 using mlir::AffineExpr;
 using Kind = ElementExpression::Kind;
 using Expression = ElementExpressions::Expression;
-namespace arith = mlir::arith;
 
 namespace {
 
@@ -174,58 +170,6 @@ std::optional<double> GradientMatcher::reduce(Expression reduction) {
   return result;
 }
 
-/// Returns whether the predicate of a comparison of integers holds.
-static bool holds(arith::CmpIPredicate predicate, double lhs, double rhs) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return lhs == rhs;
-  case arith::CmpIPredicate::ne:
-    return lhs != rhs;
-  case arith::CmpIPredicate::slt:
-  case arith::CmpIPredicate::ult:
-    return lhs < rhs;
-  case arith::CmpIPredicate::sle:
-  case arith::CmpIPredicate::ule:
-    return lhs <= rhs;
-  case arith::CmpIPredicate::sgt:
-  case arith::CmpIPredicate::ugt:
-    return lhs > rhs;
-  case arith::CmpIPredicate::sge:
-  case arith::CmpIPredicate::uge:
-    return lhs >= rhs;
-  }
-  return false;
-}
-
-/// Returns the number that an operation is of such operands.
-static std::optional<double> apply(Expression operation, ArrayRef<double> x) {
-  if (operation->is(arith::AddFOp::getOperationName()))
-    return x[0] + x[1];
-  if (operation->is(arith::SubFOp::getOperationName()))
-    return x[0] - x[1];
-  if (operation->is(arith::MulFOp::getOperationName()))
-    return x[0] * x[1];
-  if (operation->is(arith::DivFOp::getOperationName()))
-    return x[0] / x[1];
-  if (operation->is(arith::NegFOp::getOperationName()))
-    return -x[0];
-  if (operation->is(mlir::math::ExpOp::getOperationName()))
-    return std::exp(x[0]);
-  if (operation->is(arith::SelectOp::getOperationName()))
-    return x[0] != 0 ? x[1] : x[2];
-  // The gradient of the largest score asks which one that is.
-  if (operation->is(arith::CmpFOp::getOperationName()) &&
-      cast<arith::CmpFPredicateAttr>(operation->attributes.get("predicate"))
-              .getValue() == arith::CmpFPredicate::OEQ)
-    return double(x[0] == x[1]);
-  if (operation->is(arith::CmpIOp::getOperationName()))
-    return double(holds(
-        cast<arith::CmpIPredicateAttr>(operation->attributes.get("predicate"))
-            .getValue(),
-        x[0], x[1]));
-  return std::nullopt;
-}
-
 std::optional<double> GradientMatcher::compute(Expression expression,
                                                unsigned key) {
   switch (expression->kind) {
@@ -251,7 +195,7 @@ std::optional<double> GradientMatcher::compute(Expression expression,
       return std::nullopt;
     operands.push_back(*number);
   }
-  return apply(expression, operands);
+  return ElementExpressions::apply(expression, operands);
 }
 
 std::optional<double> GradientMatcher::evaluate(Expression expression,

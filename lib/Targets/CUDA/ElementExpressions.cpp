@@ -2,6 +2,7 @@
 #include "ElementExpressions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineMap.h"
 
 #include <cmath>
@@ -219,4 +220,58 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
                  .name = op->getName().getStringRef(),
                  .attributes = op->getAttrDictionary(),
                  .operands = std::move(operands)});
+}
+
+/// Returns whether the predicate of a comparison of integers holds.
+static bool holds(arith::CmpIPredicate predicate, double lhs, double rhs) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return lhs == rhs;
+  case arith::CmpIPredicate::ne:
+    return lhs != rhs;
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return lhs < rhs;
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return lhs <= rhs;
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return lhs > rhs;
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return lhs >= rhs;
+  }
+  return false;
+}
+
+std::optional<double> ElementExpressions::apply(Expression operation,
+                                                ArrayRef<double> x) {
+  if (operation->is(arith::AddFOp::getOperationName()) ||
+      operation->is(arith::AddIOp::getOperationName()))
+    return x[0] + x[1];
+  if (operation->is(arith::SubFOp::getOperationName()) ||
+      operation->is(arith::SubIOp::getOperationName()))
+    return x[0] - x[1];
+  if (operation->is(arith::MulFOp::getOperationName()))
+    return x[0] * x[1];
+  if (operation->is(arith::DivFOp::getOperationName()))
+    return x[0] / x[1];
+  if (operation->is(arith::NegFOp::getOperationName()))
+    return -x[0];
+  if (operation->is(mlir::math::ExpOp::getOperationName()))
+    return std::exp(x[0]);
+  if (operation->is(arith::SelectOp::getOperationName()))
+    return x[0] != 0 ? x[1] : x[2];
+  // The gradient of the largest score asks which one that is.
+  if (operation->is(arith::CmpFOp::getOperationName()) &&
+      cast<arith::CmpFPredicateAttr>(operation->attributes.get("predicate"))
+              .getValue() == arith::CmpFPredicate::OEQ)
+    return double(x[0] == x[1]);
+  if (operation->is(arith::CmpIOp::getOperationName()))
+    return double(holds(
+        cast<arith::CmpIPredicateAttr>(operation->attributes.get("predicate"))
+            .getValue(),
+        x[0], x[1]));
+  return std::nullopt;
 }

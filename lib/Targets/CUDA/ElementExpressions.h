@@ -43,6 +43,10 @@ public:
   /// moving, widening or rounding it. Nothing: it is computed, or no kernel's.
   static std::optional<std::pair<Value, SmallVector<mlir::AffineExpr>>>
   sourceOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
+  /// Returns the number that an operation is of such operands; nothing where it
+  /// is none of the operations of attention.
+  static std::optional<double> apply(Expression operation,
+                                     ArrayRef<double> operands);
   /// Returns how a reduction combines its terms.
   static spmd::Reducer reducerOf(Expression reduction);
   /// The term of a reduction at `index` of its only loop of several iterations,

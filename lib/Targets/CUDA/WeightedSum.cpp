@@ -105,6 +105,11 @@ int64_t WeightedSum::terms() const {
   return weightSide.shape()[*weightSide.wideDim(weightSide.contracting)];
 }
 
+std::pair<int64_t, int64_t> WeightedSum::weightExtents() const {
+  const int64_t row = *weightSide.wideDim(weightSide.freeDims());
+  return {row < 0 ? 1 : weightSide.shape()[row], terms()};
+}
+
 int64_t WeightedSum::columns() const {
   const int64_t dim = *valueSide.wideDim(valueSide.freeDims());
   return dim < 0 ? 1 : valueSide.shape()[dim];

@@ -53,6 +53,8 @@ public:
   Value weights() const { return weightSide.value; }
   /// Returns the extent of j.
   int64_t terms() const;
+  /// Returns the extents of i and j.
+  std::pair<int64_t, int64_t> weightExtents() const;
   /// Returns the extent of c; 1 also where it has several dims.
   int64_t columns() const;
   /// Returns where the values and the result lie. `column`: the loop of c.
