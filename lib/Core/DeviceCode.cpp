@@ -2,8 +2,6 @@
 // Device code as text, and back.
 #include "meshloom/Core/DeviceCode.h"
 
-#include "meshloom/Core/Program.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -163,43 +161,83 @@ bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
   return reader.atEnd();
 }
 
-std::string tensorText(std::string_view name, const Attention::Tensor &tensor) {
-  std::string text = fmt::format(" {} {}:", name, tensor.buffer);
-  for (size_t dim = 0; dim < tensor.loops.size(); ++dim) {
-    text += dim == 0 ? "" : ",";
-    text += tensor.loops[dim] ? fmt::format("{}", *tensor.loops[dim]) : "-";
-  }
-  return text;
+std::string indexText(const DimAccess &dim) {
+  std::vector<std::string> terms;
+  for (auto [loop, coefficient] : dim.terms)
+    terms.push_back(coefficient == 1 ? fmt::format("{}", loop)
+                                     : fmt::format("{}*{}", loop, coefficient));
+  std::string text =
+      terms.empty() ? "-" : fmt::format("{}", fmt::join(terms, "+"));
+  return dim.offset == 0 ? text : text + fmt::format("@{}", dim.offset);
+}
+
+std::string tensorText(std::string_view name, const Operand &tensor) {
+  std::vector<std::string> indices;
+  indices.reserve(tensor.dims.size());
+  for (const DimAccess &dim : tensor.dims)
+    indices.push_back(indexText(dim));
+  return fmt::format("{} {}:{}", name, tensor.buffer, fmt::join(indices, ","));
+}
+
+/// The tensors that an attention always has, and their names.
+template <typename Attention> auto tensorsOf(Attention &attention) {
+  return std::array{std::pair(" query", &attention.query),
+                    std::pair(" key", &attention.key),
+                    std::pair(" value", &attention.value),
+                    std::pair(" scores", &attention.scores),
+                    std::pair(" result", &attention.result)};
+}
+template <typename Gradient> auto gradientTensorsOf(Gradient &gradient) {
+  return std::array{std::pair(" gradient", &gradient.result),
+                    std::pair(" query_gradient", &gradient.query),
+                    std::pair(" key_gradient", &gradient.key),
+                    std::pair(" value_gradient", &gradient.value)};
 }
 
 std::string attentionText(const Attention &attention) {
-  std::string text = fmt::format("// attention batches {} scale {}",
-                                 attention.batchLoops, attention.scale);
+  std::string text =
+      fmt::format("// attention batches {} terms {} columns {} scale {}",
+                  attention.batchLoops, attention.terms, attention.columns,
+                  attention.scale);
   if (attention.isCausal)
     text += " causal";
   if (attention.hidesWhereTrue)
     text += " where";
   text += fmt::format(" hidden {}", attention.hidden);
-  text += tensorText("query", attention.query) +
-          tensorText("key", attention.key) +
-          tensorText("value", attention.value) +
-          tensorText("result", attention.result);
+  auto add = [&](std::string_view name, const Operand &tensor) {
+    text += tensorText(name, tensor);
+  };
+  for (auto [name, tensor] : tensorsOf(attention))
+    add(name, *tensor);
   if (attention.bias)
-    text += tensorText("bias", *attention.bias);
+    add(" bias", *attention.bias);
   if (attention.mask)
-    text += tensorText("mask", *attention.mask);
+    add(" mask", *attention.mask);
+  if (attention.gradient)
+    for (auto [name, tensor] : gradientTensorsOf(*attention.gradient))
+      add(name, *tensor);
   return text + "\n";
+}
+
+bool parseIndex(LineReader &reader, const Attention &attention,
+                DimAccess &dim) {
+  if (!reader.word("-"))
+    do {
+      auto &[loop, coefficient] = dim.terms.emplace_back(0, 1);
+      if (!reader.number(loop) || loop >= attention.numLoops() ||
+          (reader.word("*") && !reader.number(coefficient)))
+        return false;
+    } while (reader.word("+"));
+  return !reader.word("@") || reader.number(dim.offset);
 }
 
 /// Reads a tensor whose name has been read.
 bool parseTensor(LineReader &reader, const Attention &attention,
-                 Attention::Tensor &tensor) {
+                 Operand &tensor) {
   if (!reader.word(" ") || !reader.number(tensor.buffer) || !reader.word(":"))
     return false;
   do {
-    auto &loop = tensor.loops.emplace_back();
-    if (!reader.word("-") &&
-        (!reader.number(loop.emplace()) || *loop >= attention.numLoops()))
+    if (!parseIndex(reader, attention, tensor.dims.emplace_back()))
       return false;
   } while (reader.word(","));
   return true;
@@ -210,23 +248,29 @@ bool parseAttention(std::string_view line, Attention &attention) {
   LineReader reader(line);
   if (!reader.word("// attention batches ") ||
       !reader.number(attention.batchLoops) ||
-      attention.batchLoops > mostBatchLoops || !reader.word(" scale ") ||
+      attention.batchLoops > mostBatchLoops || !reader.word(" terms ") ||
+      !reader.number(attention.terms) || !reader.word(" columns ") ||
+      !reader.number(attention.columns) || !reader.word(" scale ") ||
       !reader.number(attention.scale))
     return false;
   attention.isCausal = reader.word(" causal");
   attention.hidesWhereTrue = reader.word(" where");
   if (!reader.word(" hidden ") || !reader.number(attention.hidden))
     return false;
-  auto tensor = [&](std::string_view name, Attention::Tensor &into) {
-    return reader.word(name) && parseTensor(reader, attention, into);
+  auto parse = [&](Operand &tensor) {
+    return parseTensor(reader, attention, tensor);
   };
-  if (!tensor(" query", attention.query) || !tensor(" key", attention.key) ||
-      !tensor(" value", attention.value) ||
-      !tensor(" result", attention.result))
+  for (auto [name, tensor] : tensorsOf(attention))
+    if (!reader.word(name) || !parse(*tensor))
+      return false;
+  if (reader.word(" bias") && !parse(attention.bias.emplace()))
     return false;
-  for (auto [name, into] : {std::pair(" bias", &attention.bias),
-                            std::pair(" mask", &attention.mask)})
-    if (reader.word(name) && !parseTensor(reader, attention, into->emplace()))
+  if (reader.word(" mask") && !parse(attention.mask.emplace()))
+    return false;
+  if (reader.atEnd())
+    return true;
+  for (auto [name, tensor] : gradientTensorsOf(attention.gradient.emplace()))
+    if (!reader.word(name) || !parse(*tensor))
       return false;
   return reader.atEnd();
 }

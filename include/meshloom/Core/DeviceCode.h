@@ -3,9 +3,7 @@
 // blocks of threads, and how each of them is launched.
 #pragma once
 
-#include "meshloom/Core/DType.h"
-#include "meshloom/Core/Layout.h"
-#include "meshloom/Core/Result.h"
+#include "meshloom/Core/Program.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,10 +14,6 @@
 #include <vector>
 
 namespace meshloom {
-
-struct DotStep;
-struct KernelStep;
-struct Program;
 
 /// Products of matrices that have the same code for a device. bf16 and f16 are
 /// summed in f32, which the result may be too.
@@ -159,25 +153,17 @@ struct ProductEpilogue {
   bool operator==(const ProductEpilogue &) const = default;
 };
 
-/// A buffer of the program, and the loop of each of its dims; none where the
-/// dim has one element.
-struct AttentionTensor {
-  unsigned buffer = 0;
-  std::vector<std::optional<unsigned>> loops = {};
-  bool operator==(const AttentionTensor &) const = default;
-};
-
 /// Steps of a program that a library for the device may compute as one: two
 /// products and the softmax between them.
 ///
 ///   result[b, q, d] = sum over k of softmax(x)[b, q, k] * value[b, k, d]
-///   x[b, q, k] = scale * sum over e of query[b, q, e] * key[b, k, e]
-///                + bias[b, q, k]
+///   x[b, q, k] = scale * scores[b, q, k] + bias[b, q, k]
+///   scores[b, q, k] = sum over e of query[b, q, e] * key[b, k, e]
 ///
 /// A mask, or a causal one (q >= k), hides some of x: these are `hidden`. Loops
-/// are those of b, then q, k, e and d.
+/// are those of b, then q, k, e and d, and tensors say where their elements lie
+/// in buffers of the program.
 struct Attention {
-  using Tensor = AttentionTensor;
   unsigned batchLoops = 0;
   unsigned queryLoop() const { return batchLoops; }
   unsigned keyLoop() const { return batchLoops + 1; }
@@ -185,13 +171,33 @@ struct Attention {
   unsigned columnLoop() const { return batchLoops + 3; }
   unsigned numLoops() const { return batchLoops + 4; }
 
-  Tensor query, key, value, result;
-  std::optional<Tensor> bias = {}, mask = {};
+  int64_t terms = 0, columns = 0; ///< the extents of e and d
+  Operand query, key, value, scores, result;
+  std::optional<Operand> bias = {}, mask = {};
   double scale = 1, hidden = 0;
   bool isCausal = false;
   bool hidesWhereTrue = false; ///< the mask, and not where it is false
+
+  /// The steps of its gradient, from that of the result:
+  ///
+  ///   value'[b, k, d] = sum over q of p[b, q, k] * result'[b, q, d]
+  ///   query'[b, q, e] = sum over k of s[b, q, k] * key[b, k, e]
+  ///   key'[b, k, e] = sum over q of s[b, q, k] * query[b, q, e]
+  ///   s = scale * p * (result' . value - result' . result)
+  ///
+  /// where p is softmax(x), and s is 0 where a mask hides.
+  struct Gradient {
+    Operand result, query, key, value;
+    bool operator==(const Gradient &) const = default;
+  };
+  std::optional<Gradient> gradient = {};
   bool operator==(const Attention &) const = default;
 };
+
+/// The name of the code that makes words of a mask of bytes: 0 of false, and
+/// the largest one of true. It has one loop; operand 0 is the mask, operand 1
+/// are the words.
+inline constexpr const char *maskWordsSymbol = "mask_words";
 
 struct DeviceCode {
   std::vector<KernelShape> kernels;
@@ -215,10 +221,12 @@ struct DeviceCode {
   ///     // epilogue k_1f gelu result 3 terms 0,1
   ///     // epilogue k_2e gelu_gradient result 3 terms 1,2 of k_1f factor 0
   ///
-  /// Then attentions, whose tensors are buffers and the loops of their dims:
+  /// Then attentions, whose tensors are buffers and the indices of their dims:
+  /// 2*16+3@64 is 16 times loop 2, and loop 3, and 64.
   ///
-  ///     // attention batches 1 scale 0.25 causal hidden -1e+09 query 3:0,1,3
-  ///           key 4:0,2,3 value 5:0,2,4 result 9:0,1,4
+  ///     // attention batches 1 terms 16 columns 16 scale 0.25 causal hidden
+  ///           -1e+09 query 3:0,1,3 key 4:0,2,3 value 5:0,2,4 scores 6:0,1,2
+  ///           result 9:0,1,4
   ///
   /// (in one line), and the host's features and object, in hexadecimal digits:
   ///

@@ -3,11 +3,8 @@
 // earlier product.
 #include "AttentionForms.h"
 
-#include "ElementExpressions.h"
-
-#include "meshloom/Dialect/DTensor/DTensor.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "AttentionGradients.h"
+#include "WeightedSum.h"
 
 #include <cmath>
 
@@ -19,106 +16,37 @@ using Expression = ElementExpressions::Expression;
 
 namespace {
 
-/// An operand of a product.
-struct Side {
-  Value value;
-  ArrayRef<int64_t> batching, contracting;
-
-  static Side of(DotGeneralOp dot, bool isRight) {
-    if (isRight)
-      return {dot.getRhs(), dot.getRhsBatchingDimensions(),
-              dot.getRhsContractingDimensions()};
-    return {dot.getLhs(), dot.getLhsBatchingDimensions(),
-            dot.getLhsContractingDimensions()};
-  }
-  SmallVector<int64_t> freeDims() const {
-    SmallVector<int64_t> dims;
-    for (int64_t dim = 0;
-         dim < cast<RankedTensorType>(value.getType()).getRank(); ++dim)
-      if (!llvm::is_contained(batching, dim) &&
-          !llvm::is_contained(contracting, dim))
-        dims.push_back(dim);
-    return dims;
-  }
-};
-
-/// Matches one attention, whose weights are one side of a product.
+/// Matches one attention, whose weights are those of a product.
 class Matcher {
 public:
-  Matcher(DotGeneralOp product, bool areWeightsRight,
-          const DenseMap<Value, unsigned> &buffers)
-      : product(product), weights(Side::of(product, areWeightsRight)),
-        values(Side::of(product, !areWeightsRight)),
-        areWeightsRight(areWeightsRight), buffers(buffers),
-        context(product.getContext()) {}
+  Matcher(WeightedSum product, const DenseMap<Value, unsigned> &buffers)
+      : product(std::move(product)), buffers(buffers),
+        context(this->product.weights().getContext()) {}
 
-  std::optional<Attention> match();
+  std::optional<MatchedAttention> match();
 
 private:
   AffineExpr loop(unsigned number) const {
     return mlir::getAffineDimExpr(number, context);
   }
-  /// Gives the dims of the weights loops: the batch's, the queries', the keys'.
-  bool nameLoops();
   /// The scores of the softmax that the weights are; null: they are none.
   Expression softmaxOf(Expression weight);
   bool matchScores(Expression scores);
   bool matchMask(Expression scores, Expression &hiding);
+  std::optional<double> numberAt(Expression expression, int64_t query,
+                                 int64_t key) const;
   bool isCausal(Expression condition) const;
   bool matchProduct(Expression element);
-  /// The tensor that an operand's elements are, through kernels that only move
-  /// or widen them. `loops`: of its dims.
-  std::optional<Attention::Tensor> tensorOf(Value value,
-                                            ArrayRef<AffineExpr> indices);
-  std::optional<Attention::Tensor> tensorOf(Expression element) const;
-  /// The only dim of several elements; -1: there is none. Nothing: several.
-  static std::optional<int64_t> wideDim(Value value, ArrayRef<int64_t> dims);
-  /// The index of a dim: `number`, or 0 where it has one element.
-  AffineExpr indexOf(Value value, int64_t dim, unsigned number) const {
-    return spmd::globalShape(value.getType())[dim] == 1
-               ? mlir::getAffineConstantExpr(0, context)
-               : loop(number);
-  }
 
-  DotGeneralOp product;
-  const Side weights, values;
-  const bool areWeightsRight;
+  WeightedSum product;
   const DenseMap<Value, unsigned> &buffers;
   mlir::MLIRContext *const context;
   ElementExpressions expressions;
-  SmallVector<AffineExpr> weightIndices;
-  Attention attention;
+  MatchedAttention matched;
+  Attention &attention = matched.attention;
 };
 
 } // namespace
-
-std::optional<int64_t> Matcher::wideDim(Value value, ArrayRef<int64_t> dims) {
-  int64_t wide = -1;
-  for (int64_t dim : dims)
-    if (spmd::globalShape(value.getType())[dim] != 1) {
-      if (wide >= 0)
-        return std::nullopt;
-      wide = dim;
-    }
-  return wide;
-}
-
-bool Matcher::nameLoops() {
-  const Value value = weights.value;
-  const auto query = wideDim(value, weights.freeDims()),
-             key = wideDim(value, weights.contracting);
-  if (!query || !key || *key < 0)
-    return false;
-  const SmallVector<int64_t> shape = spmd::globalShape(value.getType());
-  weightIndices.assign(shape.size(), mlir::getAffineConstantExpr(0, context));
-  for (int64_t dim : weights.batching)
-    if (shape[dim] != 1)
-      weightIndices[dim] = loop(attention.batchLoops++);
-  if (*query >= 0)
-    weightIndices[*query] = loop(attention.queryLoop());
-  weightIndices[*key] = loop(attention.keyLoop());
-  return true;
-}
 
 Expression Matcher::softmaxOf(Expression weight) {
   if (!weight->is("arith.divf"))
@@ -133,27 +61,65 @@ Expression Matcher::softmaxOf(Expression weight) {
   const AffineExpr key = loop(attention.keyLoop());
   return largest->kind == Kind::Reduction &&
                  expressions.reducerOf(largest) == spmd::Reducer::Max &&
-                 expressions.termOf(sum, key) == numerator &&
-                 expressions.termOf(largest, key) == scores
+                 expressions.termOf(sum, key, product.terms()) == numerator &&
+                 expressions.termOf(largest, key, product.terms()) == scores
              ? scores
              : nullptr;
 }
 
-/// Returns whether a condition is that the query is not before the key.
+/// Returns the number of an expression of indices; nothing where it has
+/// elements.
+std::optional<double> Matcher::numberAt(Expression expression, int64_t query,
+                                        int64_t key) const {
+  switch (expression->kind) {
+  case Kind::Constant:
+    return expression->number;
+  case Kind::Index:
+    if (expression->indices[0] == loop(attention.queryLoop()))
+      return double(query);
+    if (expression->indices[0] == loop(attention.keyLoop()))
+      return double(key);
+    return std::nullopt;
+  case Kind::Element:
+  case Kind::Reduction:
+    return std::nullopt;
+  case Kind::Operation:
+    break;
+  }
+  SmallVector<double> operands;
+  for (Expression operand : expression->operands) {
+    const auto number = numberAt(operand, query, key);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(*number);
+  }
+  return ElementExpressions::apply(expression, operands);
+}
+
+/// Returns whether a condition is that the query is not before the key, however
+/// it is written: for all keys of some queries, all queries of some keys, and
+/// around the diagonal.
 bool Matcher::isCausal(Expression condition) const {
-  if (!condition->is("arith.cmpi"))
-    return false;
-  const auto predicate = cast<mlir::arith::CmpIPredicateAttr>(
-                             condition->attributes.get("predicate"))
-                             .getValue();
-  const bool isLess = predicate == mlir::arith::CmpIPredicate::sle;
-  if (!isLess && predicate != mlir::arith::CmpIPredicate::sge)
-    return false;
-  auto isLoop = [&](Expression index, unsigned number) {
-    return index->kind == Kind::Index && index->indices[0] == loop(number);
+  const auto [queries, keys] = product.weightExtents();
+  auto holds = [&](int64_t query, int64_t key) {
+    if (query < 0 || query >= queries || key < 0 || key >= keys)
+      return true;
+    const auto number = numberAt(condition, query, key);
+    return number && (*number != 0) == (query >= key);
   };
-  return isLoop(condition->operands[isLess], attention.queryLoop()) &&
-         isLoop(condition->operands[!isLess], attention.keyLoop());
+  for (int64_t query : {int64_t(0), int64_t(1), queries / 2, queries - 1})
+    for (int64_t key = 0; key < keys; ++key)
+      if (!holds(query, key))
+        return false;
+  for (int64_t key : {int64_t(0), int64_t(1), keys / 2, keys - 1})
+    for (int64_t query = 0; query < queries; ++query)
+      if (!holds(query, key))
+        return false;
+  for (int64_t query = 0; query < queries; ++query)
+    for (int64_t key : {query - 1, query, query + 1})
+      if (!holds(query, key))
+        return false;
+  return true;
 }
 
 /// Peels a mask off the scores. Rows that a mask with minus infinity hides are
@@ -166,10 +132,11 @@ bool Matcher::matchMask(Expression scores, Expression &hiding) {
   if (!hidden->isConstant())
     return false;
   attention.hidden = hidden->number;
-  attention.isCausal = !attention.hidesWhereTrue && isCausal(condition);
+  attention.mask = operandOf(condition, buffers);
+  attention.isCausal =
+      !attention.mask && !attention.hidesWhereTrue && isCausal(condition);
   if (attention.isCausal)
     return true;
-  attention.mask = tensorOf(condition);
   return attention.mask && std::isfinite(attention.hidden);
 }
 
@@ -180,7 +147,7 @@ bool Matcher::matchScores(Expression scores) {
     const bool isFirst =
         scores->operands[0]->kind == Kind::Element &&
         !scores->operands[0]->tensor.getDefiningOp<DotGeneralOp>();
-    attention.bias = tensorOf(scores->operands[isFirst ? 0 : 1]);
+    attention.bias = operandOf(scores->operands[isFirst ? 0 : 1], buffers);
     if (!attention.bias)
       return false;
     scores = scores->operands[isFirst ? 1 : 0];
@@ -197,115 +164,58 @@ bool Matcher::matchScores(Expression scores) {
   return scores->kind == Kind::Element && matchProduct(scores);
 }
 
-std::optional<Attention::Tensor> Matcher::tensorOf(Expression element) const {
-  const auto buffer = element && element->kind == Kind::Element
-                          ? buffers.find(element->tensor)
-                          : buffers.end();
-  if (buffer == buffers.end())
-    return std::nullopt;
-  Attention::Tensor tensor{.buffer = buffer->second};
-  for (AffineExpr index : element->indices) {
-    auto number = dyn_cast<mlir::AffineDimExpr>(index);
-    auto constant = dyn_cast<mlir::AffineConstantExpr>(index);
-    if (!number && (!constant || constant.getValue() != 0))
-      return std::nullopt;
-    tensor.loops.push_back(number ? std::optional(number.getPosition())
-                                  : std::nullopt);
-  }
-  return tensor;
-}
-
-std::optional<Attention::Tensor>
-Matcher::tensorOf(Value value, ArrayRef<AffineExpr> indices) {
-  return tensorOf(expressions.elementOf(value, indices));
-}
-
 /// The scores are those of the queries and the keys, whose dims have the loops
 /// of the result's.
 bool Matcher::matchProduct(Expression element) {
-  auto scores = element->tensor.getDefiningOp<DotGeneralOp>();
-  if (!scores)
+  const auto factors =
+      factorsOf(element, attention.keyLoop(), attention.termLoop(), buffers);
+  const auto scores = operandOf(element, buffers);
+  if (!factors || !scores)
     return false;
-  std::array sides{Side::of(scores, false), Side::of(scores, true)};
-  std::array<SmallVector<AffineExpr>, 2> indices;
-  ArrayRef<AffineExpr> next = element->indices;
-  for (size_t side : {0, 1})
-    indices[side].resize(spmd::globalShape(sides[side].value.getType()).size());
-  for (auto [lhsDim, rhsDim] :
-       llvm::zip_equal(sides[0].batching, sides[1].batching)) {
-    indices[0][lhsDim] = indices[1][rhsDim] = next.front();
-    next = next.drop_front();
-  }
-  std::optional<size_t> keys;
-  for (size_t side : {0, 1})
-    for (int64_t dim : sides[side].freeDims()) {
-      indices[side][dim] = next.front();
-      if (next.front() == loop(attention.keyLoop()))
-        keys = side;
-      next = next.drop_front();
-    }
-  if (!keys)
-    return false;
-  for (auto [lhsDim, rhsDim] :
-       llvm::zip_equal(sides[0].contracting, sides[1].contracting))
-    for (auto [side, dim] : {std::pair(0, lhsDim), std::pair(1, rhsDim)})
-      indices[side][dim] =
-          indexOf(sides[side].value, dim, attention.termLoop());
-  if (!wideDim(sides[0].value, sides[0].contracting))
-    return false;
-  const auto query = tensorOf(sides[1 - *keys].value, indices[1 - *keys]),
-             key = tensorOf(sides[*keys].value, indices[*keys]);
-  if (!query || !key)
-    return false;
-  attention.query = *query;
-  attention.key = *key;
+  attention.query = factors->row;
+  attention.key = factors->column;
+  attention.terms = factors->terms;
+  attention.scores = *scores;
+  matched.scores = element->tensor;
+  matched.scoreIndices = element->indices;
   return true;
 }
 
-std::optional<Attention> Matcher::match() {
-  if (!nameLoops())
-    return std::nullopt;
-  const Expression weight = expressions.elementOf(weights.value, weightIndices);
+std::optional<MatchedAttention> Matcher::match() {
+  attention.batchLoops = product.batchLoops();
+  attention.columns = product.columns();
+  const Expression weight =
+      expressions.elementOf(product.weights(), product.weightIndices());
   const Expression scores = weight ? softmaxOf(weight) : nullptr;
   if (!scores || !matchScores(scores))
     return std::nullopt;
-  SmallVector<AffineExpr> valueIndices(
-      spmd::globalShape(values.value.getType()).size());
-  SmallVector<AffineExpr> resultIndices;
-  for (auto [here, there] :
-       llvm::zip_equal(weights.batching, values.batching)) {
-    valueIndices[there] = weightIndices[here];
-    resultIndices.push_back(weightIndices[here]);
-  }
-  for (auto [here, there] :
-       llvm::zip_equal(weights.contracting, values.contracting))
-    valueIndices[there] = weightIndices[here];
-  for (int64_t dim : values.freeDims())
-    valueIndices[dim] = indexOf(values.value, dim, attention.columnLoop());
-  for (bool isRight : {false, true})
-    for (int64_t dim :
-         isRight == areWeightsRight ? weights.freeDims() : values.freeDims())
-      resultIndices.push_back(isRight == areWeightsRight ? weightIndices[dim]
-                                                         : valueIndices[dim]);
-  if (!wideDim(values.value, values.freeDims()))
-    return std::nullopt;
-  const auto value = tensorOf(values.value, valueIndices),
-             result = tensorOf(product.getResult(), resultIndices);
+  const unsigned column = attention.columnLoop();
+  const auto value = product.valueOperand(column, buffers),
+             result = product.resultOperand(column, buffers);
   if (!value || !result)
     return std::nullopt;
   attention.value = *value;
   attention.result = *result;
-  return attention;
+  return matched;
 }
 
 std::vector<Attention> meshloom::findAttentions(mlir::func::FuncOp function,
                                                 const LoweredProgram &lowered) {
-  std::vector<Attention> found;
+  std::vector<MatchedAttention> found;
+  std::vector<WeightedSum> others;
   function.walk([&](DotGeneralOp product) {
     for (bool areWeightsRight : {false, true})
-      if (auto attention =
-              Matcher(product, areWeightsRight, lowered.buffers).match())
-        found.push_back(std::move(*attention));
+      if (auto sum = WeightedSum::of(product, areWeightsRight)) {
+        if (auto attention = Matcher(*sum, lowered.buffers).match())
+          found.push_back(std::move(*attention));
+        else
+          others.push_back(std::move(*sum));
+      }
   });
-  return found;
+  if (!found.empty())
+    findGradients(found, others, lowered.buffers);
+  std::vector<Attention> attentions;
+  for (MatchedAttention &matched : found)
+    attentions.push_back(std::move(matched.attention));
+  return attentions;
 }

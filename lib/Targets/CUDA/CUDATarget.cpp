@@ -142,6 +142,13 @@ public:
       if (uses.onHost.contains(symbol))
         functions.emplace_back(symbol, op);
     }
+    std::vector<Attention> attentions;
+    if (!lowered->program.deterministic)
+      attentions = findAttentions(function, *lowered);
+    uses.common.maskWords =
+        llvm::any_of(attentions, [](const Attention &attention) {
+          return attention.mask.has_value();
+        });
     auto compiled = compileToPtx(kernels, uses.common, function.getContext(),
                                  options.optimize);
     if (failed(compiled))
@@ -150,8 +157,7 @@ public:
       return Result<Compiled>(compiled->error());
     if (!lowered->program.deterministic && !uses.common.products.empty())
       (*compiled)->epilogues = findEpilogues(function);
-    if (!lowered->program.deterministic)
-      (*compiled)->attentions = findAttentions(function, *lowered);
+    (*compiled)->attentions = std::move(attentions);
     std::shared_ptr<const CodeSymbols> symbols;
     if (!functions.empty()) {
       auto host = compileForHost(functions, options);

@@ -2,6 +2,7 @@
 #include "ElementExpressions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AffineMap.h"
 
 #include <cmath>
@@ -93,19 +94,46 @@ ElementExpressions::elementOf(Value tensor, ArrayRef<AffineExpr> indices) {
       kernel, kernel.getBlock()->getTerminator()->getOperand(output), *loops);
 }
 
+std::optional<std::pair<Value, SmallVector<AffineExpr>>>
+ElementExpressions::sourceOf(Value tensor, ArrayRef<AffineExpr> indices) {
+  tensor = withoutRows(tensor);
+  auto kernel = tensor.getDefiningOp<KernelOp>();
+  if (!kernel || kernel.getHeld() || kernel.getRanges())
+    return std::nullopt;
+  const unsigned output = cast<mlir::OpResult>(tensor).getResultNumber();
+  Value yielded = kernel.getBlock()->getTerminator()->getOperand(output);
+  while (Operation *op = yielded.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      return std::nullopt;
+    yielded = op->getOperand(0);
+  }
+  const auto loops = loopsOf(kernel, output, indices);
+  if (!loops || kernel.getReducer(output) != spmd::Reducer::None ||
+      llvm::is_contained(*loops, AffineExpr()))
+    return std::nullopt;
+  const unsigned input = cast<mlir::BlockArgument>(yielded).getArgNumber();
+  SmallVector<AffineExpr> source;
+  for (AffineExpr dim : kernel.getInputAccess(input).getResults())
+    source.push_back(dim.replaceDims(*loops));
+  return std::pair(kernel.getInputs()[input], std::move(source));
+}
+
 spmd::Reducer ElementExpressions::reducerOf(Expression reduction) {
   auto result = cast<mlir::OpResult>(reduction->tensor);
   return cast<KernelOp>(result.getOwner()).getReducer(result.getResultNumber());
 }
 
 ElementExpressions::Expression ElementExpressions::termOf(Expression reduction,
-                                                          AffineExpr index) {
+                                                          AffineExpr index,
+                                                          int64_t extent) {
   auto result = cast<mlir::OpResult>(reduction->tensor);
   auto kernel = cast<KernelOp>(result.getOwner());
   Loops loops = *loopsOf(kernel, result.getResultNumber(), reduction->indices);
-  if (llvm::count(loops, AffineExpr()) != 1)
+  const auto reduced = llvm::find(loops, AffineExpr());
+  if (llvm::count(loops, AffineExpr()) != 1 ||
+      kernel.getExtents()[reduced - loops.begin()] != extent)
     return nullptr;
-  *llvm::find(loops, AffineExpr()) = index;
+  *reduced = index;
   return scalarOf(
       kernel,
       kernel.getBlock()->getTerminator()->getOperand(result.getResultNumber()),
@@ -141,8 +169,14 @@ static std::optional<double> numberOf(Operation *op) {
   return std::nullopt;
 }
 
-/// Conditions that select true or false are these; nothing is larger than
-/// minus infinity.
+/// Returns whether a number is 1 where a condition holds, else 0.
+static bool isCondition(Value number) {
+  auto conversion = number.getDefiningOp<arith::UIToFPOp>();
+  return conversion && conversion.getIn().getType().isInteger(1);
+}
+
+/// Conditions that select true or false, or are no zero, are these; nothing is
+/// larger than minus infinity.
 ElementExpressions::Expression
 ElementExpressions::operationOf(KernelOp kernel, Operation *op,
                                 const Loops &loops) {
@@ -166,7 +200,13 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
   }
   if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
       (isa<arith::TruncIOp, arith::ExtSIOp>(op) &&
-       operands[0]->kind == Kind::Index))
+       operands[0]->kind == Kind::Index) ||
+      isCondition(op->getResult(0)))
+    return operands[0];
+  if (auto compare = dyn_cast<arith::CmpFOp>(op);
+      compare && compare.getPredicate() == arith::CmpFPredicate::UNE &&
+      isCondition(compare.getLhs()) && operands[1]->isConstant() &&
+      operands[1]->number == 0)
     return operands[0];
   if (isa<arith::SelectOp>(op) && operands[1]->isConstant() &&
       operands[2]->isConstant() && op->getResult(0).getType().isInteger(1) &&
@@ -180,4 +220,58 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
                  .name = op->getName().getStringRef(),
                  .attributes = op->getAttrDictionary(),
                  .operands = std::move(operands)});
+}
+
+/// Returns whether the predicate of a comparison of integers holds.
+static bool holds(arith::CmpIPredicate predicate, double lhs, double rhs) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return lhs == rhs;
+  case arith::CmpIPredicate::ne:
+    return lhs != rhs;
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return lhs < rhs;
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return lhs <= rhs;
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return lhs > rhs;
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return lhs >= rhs;
+  }
+  return false;
+}
+
+std::optional<double> ElementExpressions::apply(Expression operation,
+                                                ArrayRef<double> x) {
+  if (operation->is(arith::AddFOp::getOperationName()) ||
+      operation->is(arith::AddIOp::getOperationName()))
+    return x[0] + x[1];
+  if (operation->is(arith::SubFOp::getOperationName()) ||
+      operation->is(arith::SubIOp::getOperationName()))
+    return x[0] - x[1];
+  if (operation->is(arith::MulFOp::getOperationName()))
+    return x[0] * x[1];
+  if (operation->is(arith::DivFOp::getOperationName()))
+    return x[0] / x[1];
+  if (operation->is(arith::NegFOp::getOperationName()))
+    return -x[0];
+  if (operation->is(mlir::math::ExpOp::getOperationName()))
+    return std::exp(x[0]);
+  if (operation->is(arith::SelectOp::getOperationName()))
+    return x[0] != 0 ? x[1] : x[2];
+  // The gradient of the largest score asks which one that is.
+  if (operation->is(arith::CmpFOp::getOperationName()) &&
+      cast<arith::CmpFPredicateAttr>(operation->attributes.get("predicate"))
+              .getValue() == arith::CmpFPredicate::OEQ)
+    return double(x[0] == x[1]);
+  if (operation->is(arith::CmpIOp::getOperationName()))
+    return double(holds(
+        cast<arith::CmpIPredicateAttr>(operation->attributes.get("predicate"))
+            .getValue(),
+        x[0], x[1]));
+  return std::nullopt;
 }

@@ -39,11 +39,20 @@ public:
   using Expression = const ElementExpression *;
   /// The element of `tensor` at these indices. Null: it is too large.
   Expression elementOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
+  /// The element of another tensor that a kernel gives an element its value by
+  /// moving, widening or rounding it. Nothing: it is computed, or no kernel's.
+  static std::optional<std::pair<Value, SmallVector<mlir::AffineExpr>>>
+  sourceOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
+  /// Returns the number that an operation is of such operands; nothing where it
+  /// is none of the operations of attention.
+  static std::optional<double> apply(Expression operation,
+                                     ArrayRef<double> operands);
   /// Returns how a reduction combines its terms.
   static spmd::Reducer reducerOf(Expression reduction);
-  /// The term of a reduction at `index` of its only loop of several iterations;
-  /// null where it has several such loops.
-  Expression termOf(Expression reduction, mlir::AffineExpr index);
+  /// The term of a reduction at `index` of its only loop of several iterations,
+  /// which has `extent`; null where it has no such loop, or several.
+  Expression termOf(Expression reduction, mlir::AffineExpr index,
+                    int64_t extent);
 
 private:
   using Loops = SmallVector<mlir::AffineExpr>;

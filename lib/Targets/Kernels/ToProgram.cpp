@@ -27,10 +27,8 @@ using mlir::AffineExpr;
 using mlir::AffineMap;
 using spmd::KernelOp;
 
-namespace {
-
-/// A linear affine expression as Core has it.
-void addTerms(AffineExpr expr, int64_t factor, DimAccess &access) {
+/// Adds a linear affine expression.
+static void addTerms(AffineExpr expr, int64_t factor, DimAccess &access) {
   if (auto constant = dyn_cast<mlir::AffineConstantExpr>(expr)) {
     access.offset += factor * constant.getValue();
   } else if (auto dim = dyn_cast<mlir::AffineDimExpr>(expr)) {
@@ -45,6 +43,14 @@ void addTerms(AffineExpr expr, int64_t factor, DimAccess &access) {
     addTerms(binary.getRHS(), factor, access);
   }
 }
+
+DimAccess meshloom::linearAccess(AffineExpr index) {
+  DimAccess access;
+  addTerms(index, 1, access);
+  return access;
+}
+
+namespace {
 
 /// The elements of a constant as a runtime stores them.
 std::vector<char> bytesOf(mlir::ElementsAttr value, DType type, bool splat) {
@@ -216,7 +222,7 @@ private:
   Operand operand(Value value, AffineMap map) {
     Operand result{buffers.lookup(value), {}};
     for (AffineExpr expr : map.getResults())
-      addTerms(expr, 1, result.dims.emplace_back());
+      result.dims.push_back(linearAccess(expr));
     return result;
   }
 
@@ -373,7 +379,7 @@ private:
     }
     // The first loops are the result's dims.
     if (auto read = op->getAttrOfType<mlir::IntegerSetAttr>("spmd.read_where"))
-      addTerms(read.getValue().getConstraint(0), 1, step.readWhere.emplace());
+      step.readWhere = linearAccess(read.getValue().getConstraint(0));
     step.note = note(op);
     steps->push_back(std::move(step));
     return success();

@@ -87,6 +87,12 @@ runStep(const std::shared_ptr<Client> &client, const std::string &target,
     std::vector<float> numbers = counting(elementCount(type.shape), first);
     for (float &number : numbers)
       number = std::sin(number) / 4;
+    if (type.dtype == DType::I1) {
+      std::vector<char> bits;
+      for (float number : numbers)
+        bits.push_back(number > 0 ? 1 : 0);
+      return Array::fromHost(client, type, bits);
+    }
     return Array::fromHost(client, type,
                            {reinterpret_cast<const char *>(numbers.data()),
                             numbers.size() * sizeof(float)});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA's own cuDNN, where it is installed, takes the descriptors of
 // convolutions and has engines for them. It needs no GPU for that: it gets the
-// properties of an H100 in the place of a handle. Its engines of attention take
-// our graphs, and then ask for NVIDIA's driver, which compiles their kernels.
+// properties of an H100 in the place of a handle. Its engines of attention,
+// which compile their kernels, also get a driver that does nothing
+// (CompilingDriver).
 #include "../../../lib/Runtime/Backends/CUDA/Dnn.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <dlfcn.h>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -19,10 +21,6 @@ constexpr auto characters = DnnValue(24);
 constexpr auto propertiesAsJson = DnnAttribute(2702);
 constexpr auto propertiesOfHeuristics = DnnAttribute(204);
 constexpr auto propertiesOfPlan = DnnAttribute(407);
-constexpr auto engineGraph = DnnAttribute(1300),
-               engineNumber = DnnAttribute(1301),
-               propertiesOfEngine = DnnAttribute(1307);
-constexpr auto needsDriver = DnnResult(3008);
 constexpr std::string_view h100 =
     R"({"cudaDeviceId": 0, "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900,
 "driverVer": 13000, "isTccDriver": 0, "l2CacheSize": 52428800,
@@ -38,27 +36,6 @@ constexpr std::string_view h100 =
 const DnnLibrary *real = nullptr;
 DnnDescriptorHandle properties = nullptr;
 int numPlans = 0;
-bool asksEngines = false;
-/// The engines that took the last graph.
-std::vector<int64_t> takenBy;
-
-/// Returns whether an engine takes a graph, as far as the library can tell
-/// without NVIDIA's driver.
-bool takes(int64_t number, const void *graph) {
-  DnnDescriptor engine(*real, DnnObject::Engine),
-      configuration(*real, DnnObject::EngineConfiguration);
-  engine.set(propertiesOfEngine, DnnValue::Descriptor, properties);
-  engine.set(engineGraph, DnnValue::Descriptor,
-             *static_cast<const DnnDescriptorHandle *>(graph));
-  engine.set(engineNumber, DnnValue::Int64, number);
-  engine.finish();
-  configuration.set(DnnAttribute::ConfigurationEngine, engine);
-  configuration.finish();
-  return engine.result() == DnnResult::Success &&
-         (configuration.result() == DnnResult::Success ||
-          configuration.result() == needsDriver);
-}
-
 /// Sets an attribute; the properties take the place of a handle.
 DnnResult setAttribute(DnnDescriptorHandle descriptor, DnnAttribute attribute,
                        DnnValue type, int64_t count, const void *values) {
@@ -71,12 +48,6 @@ DnnResult setAttribute(DnnDescriptorHandle descriptor, DnnAttribute attribute,
   if (attribute == DnnAttribute::PlanHandle) {
     ++numPlans;
     return setProperties(propertiesOfPlan);
-  }
-  if (attribute == DnnAttribute::HeuristicsGraph && asksEngines) {
-    takenBy.clear();
-    for (int64_t number : {0, 1, 2})
-      if (takes(number, values))
-        takenBy.push_back(number);
   }
   if (attribute == DnnAttribute::HeuristicsGraph)
     if (const DnnResult result = setProperties(propertiesOfHeuristics);
@@ -219,64 +190,107 @@ TEST_F(DnnPlansTest, ConvolutionThatDoesNotFitIsRefused) {
   EXPECT_FALSE(*work);
 }
 
-/// Attention of `heads` in 2 examples; a bias and a mask are those of all
-/// heads.
-AttentionShape attentionOf(DType type, int64_t heads, int64_t queries,
-                           int64_t keys, int64_t terms, bool isCausal,
-                           bool hasBias, bool hasMask) {
-  constexpr int64_t examples = 2;
-  // Heads of an example lie side by side, as in JAX.
-  auto tensor = [&](size_t operand, int64_t rows, int64_t columns) {
-    return DnnMatrices{operand,
-                       {examples, heads, rows, columns},
-                       {rows * heads * columns, columns, heads * columns, 1},
-                       16};
+/// The engines that the library proposes, whose plans need a GPU.
+class DnnAttentionTest : public DnnPlansTest {
+protected:
+  void SetUp() override {
+    if (!dlopen(MESHLOOM_COMPILING_DRIVER_PATH, RTLD_NOW | RTLD_GLOBAL))
+      GTEST_SKIP() << dlerror();
+    DnnPlansTest::SetUp();
+    library.cudnnBackendFinalize = [](DnnDescriptorHandle descriptor) {
+      return descriptor == plan ? DnnResult::NotSupported
+                                : real->cudnnBackendFinalize(descriptor);
+    };
+    library.cudnnBackendCreateDescriptor = [](DnnObject kind,
+                                              DnnDescriptorHandle *handle) {
+      const DnnResult result = real->cudnnBackendCreateDescriptor(kind, handle);
+      if (kind == DnnObject::Plan)
+        plan = *handle;
+      return result;
+    };
+  }
+  /// Returns how many engines that keep our promises the library has.
+  int enginesFor(const AttentionShape &attention) {
+    numPlans = 0;
+    EXPECT_TRUE(dnn->plan(attention));
+    return numPlans;
+  }
+
+private:
+  static inline DnnDescriptorHandle plan = nullptr; ///< the last one
+};
+
+constexpr int64_t examples = 2;
+
+/// Queries, keys or results of `heads` in 2 examples; heads of an example lie
+/// side by side, as in JAX.
+DnnMatrices matricesOf(size_t operand, DType type, int64_t heads, int64_t rows,
+                       int64_t columns) {
+  return {operand,
+          type,
+          {examples, heads, rows, columns},
+          {rows * heads * columns, columns, heads * columns, 1},
+          16};
+}
+
+struct AttentionCase {
+  DType type;
+  int64_t queries, keys, terms;
+  bool isCausal, hasBias, hasMask;
+};
+
+/// A bias and a mask are those of all heads.
+AttentionShape attentionOf(const AttentionCase &test, AttentionForm form) {
+  constexpr int64_t heads = 3;
+  auto tensor = [&](size_t operand, int64_t rows) {
+    return matricesOf(operand, test.type, heads, rows, test.terms);
   };
-  AttentionShape shape{.type = type,
-                       .biasType = type,
-                       .query = tensor(0, queries, terms),
-                       .key = tensor(1, keys, terms),
-                       .value = tensor(2, keys, terms),
-                       .result = tensor(3, queries, terms),
+  AttentionShape shape{.form = form,
+                       .type = test.type,
+                       .query = tensor(0, test.queries),
+                       .key = tensor(1, test.keys),
+                       .value = tensor(2, test.keys),
+                       .result = tensor(3, test.queries),
+                       .logarithms =
+                           matricesOf(6, DType::F32, heads, test.queries, 1),
+                       .resultGradient = tensor(7, test.queries),
+                       .queryGradient = tensor(8, test.queries),
+                       .keyGradient = tensor(9, test.keys),
+                       .valueGradient = tensor(10, test.keys),
                        .scale = 0.125F,
                        .hidden = -1e9F,
-                       .isCausal = isCausal};
+                       .isCausal = test.isCausal};
   std::swap(shape.key.extents[2], shape.key.extents[3]);
   std::swap(shape.key.strides[2], shape.key.strides[3]);
-  const DnnMatrices scores{4,
-                           {examples, 1, queries, keys},
-                           {queries * keys, queries * keys, keys, 1},
-                           16};
-  if (hasBias)
-    shape.bias = scores;
-  if (hasMask)
-    shape.mask = scores;
+  // A program may round it later.
+  shape.keyGradient.type = DType::F32;
+  if (test.hasBias)
+    shape.bias = matricesOf(4, test.type, 1, test.queries, test.keys);
+  if (test.hasMask)
+    shape.mask = matricesOf(5, DType::I32, 1, test.queries, test.keys);
   return shape;
 }
 
-// Usual attention and odd ones; engines of attention have the numbers 1 and 2.
-TEST_F(DnnPlansTest, EnginesOfAttentionTakeOurGraphs) {
-  asksEngines = true;
-  struct Case {
-    DType type;
-    int64_t queries, keys, terms;
-    bool isCausal, hasBias, hasMask;
-  };
-  for (const Case &test : {Case{DType::BF16, 128, 128, 64, true, false, false},
-                           Case{DType::F16, 77, 130, 128, false, true, false},
-                           Case{DType::BF16, 1, 24, 8, false, false, true}}) {
-    ASSERT_TRUE(
-        dnn->plan(attentionOf(test.type, 3, test.queries, test.keys, test.terms,
-                              test.isCausal, test.hasBias, test.hasMask)));
-    EXPECT_THAT(takenBy, testing::ElementsAre(1, 2))
-        << test.queries << " queries, " << test.keys << " keys of "
-        << test.terms << " terms";
-  }
-  // There are none of f64.
-  LibraryWorkOrError work =
-      dnn->plan(attentionOf(DType::F64, 3, 128, 128, 64, false, false, false));
-  ASSERT_TRUE(work) << work.error().message();
-  EXPECT_TRUE(takenBy.empty());
-  EXPECT_FALSE(*work);
+// Usual attention and odd ones have engines, and so have their gradients.
+TEST_F(DnnAttentionTest, LibraryHasEnginesForAttention) {
+  for (const AttentionCase &test :
+       {AttentionCase{DType::BF16, 128, 128, 64, true, false, false},
+        AttentionCase{DType::F16, 77, 130, 128, false, true, false},
+        AttentionCase{DType::BF16, 1, 24, 8, false, true, true}})
+    for (AttentionForm form :
+         {AttentionForm::Result, AttentionForm::ResultAndLogarithms,
+          AttentionForm::Gradient})
+      EXPECT_GT(enginesFor(attentionOf(test, form)), 0)
+          << test.queries << " queries, " << test.keys << " keys of "
+          << test.terms << " terms, form " << int(form);
+}
+
+// Kernels compute f32, which engines of attention round, and f64, which they do
+// not know.
+TEST_F(DnnAttentionTest, OtherTypesHaveNoEngines) {
+  for (DType type : {DType::F32, DType::F64})
+    EXPECT_EQ(enginesFor(attentionOf({type, 128, 128, 64, true, false, false},
+                                     AttentionForm::Result)),
+              0);
 }
 } // namespace

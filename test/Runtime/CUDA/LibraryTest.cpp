@@ -4,6 +4,7 @@
 #include "CUDATest.h"
 
 #include <filesystem>
+#include <fstream>
 
 using namespace meshloom;
 using namespace meshloom::test;
@@ -315,6 +316,59 @@ TEST_F(LibraryTest, AttentionIsThatOfTheLibrary) {
       for (size_t i = 0; i < (*results)[r].size(); ++i)
         EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
     EXPECT_EQ(standInCalls("cudnnBackendExecute"), 2 * test.works);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+/// The text of a program of test/Programs; {0} would be its number of devices.
+std::string programText(const std::string &name) {
+  std::ifstream file(fmt::format(MESHLOOM_PROGRAMS "/{}.mlir", name));
+  std::string text, escaped;
+  std::getline(file, text, '\0');
+  for (char letter : text)
+    escaped += letter == '{' || letter == '}' ? std::string(2, letter)
+                                              : std::string(1, letter);
+  return escaped;
+}
+
+// An attention and its gradient are two works of cuDNN's, between which the
+// logarithms of sums are: nobody has weights in memory. They are kernels where
+// the weights are a result too.
+TEST_F(LibraryTest, GradientsOfAttentionAreThoseOfTheLibrary) {
+  const std::string text = programText("attention_step");
+  std::string readsWeights = text;
+  const std::string returned = "return %73";
+  readsWeights.replace(readsWeights.find(returned), returned.size(),
+                       "%75 = dtensor.reduce sum %27 dims [0, 1, 2, 3] : "
+                       "(tensor<2x2x6x6xf32>) -> tensor<f32>\n"
+                       "%76 = dtensor.broadcast_in_dim %75 dims [] : "
+                       "(tensor<f32>) -> tensor<8x24xf32>\n"
+                       "%77 = dtensor.constant dense<0.01> : tensor<8x24xf32>\n"
+                       "%78 = dtensor.multiply %76, %77 : tensor<8x24xf32>\n"
+                       "%79 = dtensor.add %73, %78 : tensor<8x24xf32>\n"
+                       "return %79");
+  struct Case {
+    const char *order, *options;
+    const std::string &text;
+    int calls; ///< of two runs; a graph asks once
+  };
+  for (const Case &test :
+       {Case{"order=first", ",graphs=0", text, 4},
+        Case{"order=last", "", text, 2}, Case{"seed=8", "", readsWeights, 0}}) {
+    auto cpus = clientOf("cpu", 2).value_or_throw();
+    auto expected = runStep(cpus, "cpu", 2, 2, false, test.text.c_str());
+    ASSERT_TRUE(expected) << expected.error().message();
+    begin(test.order);
+    auto client = clientOf(platformName(fmt::format("{},cudnn={}", test.options,
+                                                    MESHLOOM_STANDIN_DNN_PATH)),
+                           2)
+                      .value_or_throw();
+    auto results = runStep(client, "cuda", 2, 2, false, test.text.c_str());
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInCalls("cudnnBackendExecute"), test.calls);
     EXPECT_STREQ(standInFault(), "");
   }
 }

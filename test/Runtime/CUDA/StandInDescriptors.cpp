@@ -52,9 +52,11 @@ bool finishTensor(Descriptor &descriptor) {
                        *type,
                        flag(Attribute::TensorIsVirtual),
                        flag(Attribute::TensorIsByValue)};
+  // The library has a bit for each truth value in memory, as nobody else has.
   return *alignment > 0 &&
-         (*type == DnnType::Boolean ||
-          *alignment % numberWidth(descriptor.tensor.type) == 0);
+         (*type == DnnType::Boolean
+              ? descriptor.tensor.isVirtual
+              : *alignment % numberWidth(descriptor.tensor.type) == 0);
 }
 
 bool finishWindows(Descriptor &descriptor) {
@@ -233,6 +235,11 @@ bool finishProduct(Descriptor &descriptor) {
                          DnnAttribute::MatmulC);
 }
 
+bool finishReshape(Descriptor &descriptor) {
+  return finishOperation(descriptor, {DnnAttribute::ReshapeX},
+                         DnnAttribute::ReshapeY);
+}
+
 bool finishReduction(Descriptor &descriptor) {
   const Descriptor *reduction = descriptor.descriptor(
       DnnAttribute::ReductionReduction, DnnObject::Reduction);
@@ -303,6 +310,8 @@ bool finishGraph(Descriptor &descriptor) {
     return finishConvolution(descriptor);
   case DnnObject::MatmulOperation:
     return finishProduct(descriptor);
+  case DnnObject::ReshapeOperation:
+    return finishReshape(descriptor);
   case DnnObject::ReductionOperation:
     return finishReduction(descriptor);
   case DnnObject::PointwiseOperation:

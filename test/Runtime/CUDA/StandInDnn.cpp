@@ -129,7 +129,7 @@ struct Execution {
   std::string run(const DeviceBytes &isMemory) const {
     const std::vector<ConvolutionTensor> tensors = work->tensors();
     for (size_t i = 0; i < tensors.size(); ++i)
-      if (!work->isByValue(i) && !isMemory(arrays[i], bytesOf(tensors[i])))
+      if (!work->isByValue(i) && !isMemory(arrays[i], tensors[i].bytes()))
         return "a work of cuDNN is on no memory of the GPU";
     if (workspaceBytes > 0 && !isMemory(workspace, size_t(workspaceBytes)))
       return "a workspace of cuDNN is no memory of the GPU";
@@ -138,13 +138,10 @@ struct Execution {
     const bool isF32 = tensors[0].type == DType::F32;
     work->run(arrays, isF32 && engine == Engine::TensorCore);
     if (engine == Engine::Nondeterministic || engine == Engine::Winograd)
-      std::memset(arrays.back(), poison, bytesOf(tensors.back()));
+      for (size_t i = tensors.size() - work->numResults(); i < tensors.size();
+           ++i)
+        std::memset(arrays[i], poison, tensors[i].bytes());
     return "";
-  }
-
-private:
-  static size_t bytesOf(const ConvolutionTensor &tensor) {
-    return tensor.type == DType::I1 ? tensor.span() : tensor.bytes();
   }
 };
 

@@ -49,30 +49,42 @@ class Graph : public StandInOperations {
 public:
   explicit Graph(std::vector<StandInOperation> operations)
       : operations(std::move(operations)) {
+    std::vector<Tensor> results;
+    for (const StandInOperation &operation : this->operations)
+      if (!operation.result.isVirtual)
+        results.push_back(operation.result);
     for (const StandInOperation &operation : this->operations)
       for (const Tensor &tensor : operation.operands)
         if (!tensor.isVirtual &&
+            std::ranges::count(results, tensor.id, &Tensor::id) == 0 &&
             std::ranges::count(placed, tensor.id, &Tensor::id) == 0)
           placed.push_back(tensor);
-    placed.push_back(this->operations.back().result);
+    count = results.size();
+    placed.insert(placed.end(), results.begin(), results.end());
   }
 
   std::vector<ConvolutionTensor> tensors() const override {
     return {placed.begin(), placed.end()};
   }
+  size_t numResults() const override { return count; }
   bool isByValue(size_t tensor) const override {
     return placed[tensor].isByValue;
   }
   /// The engines are those of attention: they compute two products, and look
-  /// for the logarithm of a row's sum.
+  /// for the logarithm of a row's sum; those of its gradient compute five, and
+  /// look for the views of three factors.
   bool isPossible() const override {
     auto isLogarithm = [](const StandInOperation &operation) {
       return operation.kind == DnnObject::PointwiseOperation &&
              operation.pointwise == DnnPointwise::Logarithm;
     };
-    return std::ranges::count(operations, DnnObject::MatmulOperation,
-                              &StandInOperation::kind) == 2 &&
-           std::ranges::count_if(operations, isLogarithm) == 1;
+    auto countOf = [&](DnnObject kind) {
+      return std::ranges::count(operations, kind, &StandInOperation::kind);
+    };
+    const auto products = countOf(DnnObject::MatmulOperation);
+    return (products == 2 &&
+            std::ranges::count_if(operations, isLogarithm) == 1) ||
+           (products == 5 && countOf(DnnObject::ReshapeOperation) == 3);
   }
 
   void run(std::span<char *const> arrays, bool isRounded) const override {
@@ -81,10 +93,9 @@ public:
       const int64_t place = placeOf(tensor, index);
       if (tensor.isVirtual)
         return double(values.at(tensor.id)[size_t(place)]);
-      const auto found = std::ranges::find(placed, tensor.id, &Tensor::id);
-      const char *array = arrays[size_t(found - placed.begin())];
-      if (tensor.element == DnnType::Boolean)
-        return array[place] != 0;
+      const char *array = arrayOf(arrays, tensor);
+      if (tensor.element == DnnType::I32)
+        return reinterpret_cast<const int32_t *>(array)[place];
       const double value = loadNumber(array, place, tensor.type);
       return isRounded && !tensor.isByValue
                  ? double(std::bit_cast<float>(
@@ -99,7 +110,7 @@ public:
         const double value = compute(operation, index, read);
         const int64_t place = placeOf(result, index);
         if (!result.isVirtual) {
-          storeNumber(arrays.back(), place, result.type, value);
+          storeNumber(arrayOf(arrays, result), place, result.type, value);
           return;
         }
         // An intermediate value is rounded to its type.
@@ -112,6 +123,11 @@ public:
   }
 
 private:
+  char *arrayOf(std::span<char *const> arrays, const Tensor &tensor) const {
+    const auto found = std::ranges::find(placed, tensor.id, &Tensor::id);
+    return arrays[size_t(found - placed.begin())];
+  }
+
   using Read = std::function<double(const Tensor &, const Index &)>;
   static double compute(const StandInOperation &operation, const Index &index,
                         const Read &read) {
@@ -136,6 +152,11 @@ private:
       }
       return result;
     }
+    if (operation.kind == DnnObject::ReshapeOperation) {
+      Index turned = index;
+      std::swap(turned[turned.size() - 2], turned.back());
+      return read(operands[0], turned);
+    }
     auto operand = [&](size_t number) { return read(operands[number], index); };
     switch (operation.pointwise) {
     case DnnPointwise::Add:
@@ -152,6 +173,8 @@ private:
       return std::log(operand(0));
     case DnnPointwise::IsGreaterOrEqual:
       return operand(0) >= operand(1);
+    case DnnPointwise::IsLess:
+      return operand(0) < operand(1);
     case DnnPointwise::Index:
       return double(index[operation.axis]);
     case DnnPointwise::Select:
@@ -161,9 +184,19 @@ private:
   }
 
   const std::vector<StandInOperation> operations;
-  std::vector<Tensor> placed; ///< the last one is the result
+  std::vector<Tensor> placed; ///< the last ones are results
+  size_t count = 0;           ///< of the results
 };
 } // namespace
+
+/// Returns whether a view has the last two dims of a tensor swapped. Views of
+/// other shapes are not ours.
+static bool isTurned(const Tensor &tensor, Tensor view) {
+  const size_t rank = view.extents.size();
+  std::swap(view.extents[rank - 1], view.extents[rank - 2]);
+  std::swap(view.strides[rank - 1], view.strides[rank - 2]);
+  return view.extents == tensor.extents && view.strides == tensor.strides;
+}
 
 bool fits(const StandInOperation &operation) {
   const std::vector<Tensor> &operands = operation.operands;
@@ -172,13 +205,15 @@ bool fits(const StandInOperation &operation) {
     Index lhs = extents, rhs = extents;
     lhs.back() = rhs[rhs.size() - 2] = operands[0].extents.back();
     return operands[0].extents == lhs && operands[1].extents == rhs &&
-           operands[0].type == operands[1].type;
+           (operands[0].type == operands[1].type || operands[0].isVirtual);
   }
   if (operation.kind == DnnObject::ReductionOperation) {
     Index reduced = operands[0].extents;
     reduced.back() = 1;
     return extents == reduced;
   }
+  if (operation.kind == DnnObject::ReshapeOperation)
+    return isTurned(operands[0], operation.result);
   size_t count = operation.pointwise == DnnPointwise::Exponential ||
                          operation.pointwise == DnnPointwise::Logarithm ||
                          operation.pointwise == DnnPointwise::Index
@@ -202,9 +237,9 @@ standInGraph(std::vector<StandInOperation> operations) {
       if (tensor.isVirtual && std::ranges::count(computed, tensor.id) == 0)
         return nullptr;
     computed.push_back(operation.result.id);
-    if (operation.result.isVirtual != (&operation != &operations.back()))
-      return nullptr;
   }
+  if (!operations.empty() && operations.back().result.isVirtual)
+    return nullptr;
   return operations.empty() ? nullptr
                             : std::make_shared<Graph>(std::move(operations));
 }

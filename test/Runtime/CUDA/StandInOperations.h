@@ -12,12 +12,13 @@
 
 namespace meshloom::cuda {
 
-/// The work of an execution on tensors that lie somewhere, the last of which is
-/// the result.
+/// The work of an execution on tensors that lie somewhere, the last ones of
+/// which are results.
 class StandInOperations {
 public:
   virtual ~StandInOperations() = default;
   virtual std::vector<ConvolutionTensor> tensors() const = 0;
+  virtual size_t numResults() const { return 1; }
   /// Returns whether the tensor is a number that the host has.
   virtual bool isByValue(size_t /*tensor*/) const { return false; }
   /// `isRounded`: from numbers as bf16 has them.

@@ -4,8 +4,9 @@ backend, and finds registers for all that they hold.
 
   python assemble_programs.py path/to/mesh-opt FOLDER SOURCE
 
-The assembler is MESHLOOM_PTXAS, or ptxas of CUDA_HOME, of /usr/local/cuda, or of the PATH.
-Where there is none, the exit code is 77 (a skip, for ctest).
+The assembler is MESHLOOM_PTXAS, or ptxas of CUDA_HOME, of /usr/local/cuda, of build/cuda (see
+scripts/fetch-cuda-tools), or of the PATH. Where there is none, the exit code is 77 (a skip, for
+ctest).
 """
 import os
 import re
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 ARCHITECTURE = "sm_80"
 SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 REGISTERS = re.compile(r"Used (\d+) registers")
@@ -21,7 +23,8 @@ REGISTERS = re.compile(r"Used (\d+) registers")
 
 def assembler():
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    places = [os.environ.get("MESHLOOM_PTXAS"), os.path.join(home, "bin", "ptxas")]
+    places = [os.environ.get("MESHLOOM_PTXAS"), os.path.join(home, "bin", "ptxas"),
+              os.path.join(ROOT, "build", "cuda", "ptxas")]
     found = [place for place in places if place and os.access(place, os.X_OK)]
     return found[0] if found else shutil.which("ptxas")
 
@@ -45,7 +48,7 @@ def main():
     tool, folder, source = sys.argv[1:]
     ptxas = assembler()
     if not ptxas:
-        print("SKIP: there is no ptxas; MESHLOOM_PTXAS names one, and NVIDIA's toolkit has it")
+        print("SKIP: there is no ptxas; scripts/fetch-cuda-tools fetches it, and NVIDIA's toolkit has it")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as scratch:
         code = re.search(r'R"\((.*?)\)"', open(source).read(), re.DOTALL).group(1)

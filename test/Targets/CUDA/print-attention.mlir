@@ -1,9 +1,14 @@
 // RUN: mesh-opt --target=cuda %s | FileCheck %s
+// RUN: mesh-opt --target=cuda %S/../../Programs/attention_step.mlir | FileCheck %s --check-prefix=STEP
+
+// Queries, keys and values are parts of one array, and the gradients' weights
+// are what an attention's are, however they are written.
+// STEP: // attention batches 2 terms 4 columns 4 scale 0.5 hidden -1000000000 query [[QKV:[0-9]+]]:0,2,1*4+4 key [[QKV]]:0,3,1*4+4@8 value [[QKV]]:0,3,1*4+5@16 scores {{[0-9]+}}:0,1,2,3 result {{[0-9]+}}:0,2,1*4+5 mask 1:0,3 gradient {{[0-9]+}}:0,2,1*4+5 query_gradient {{[0-9]+}}:0,1,2,4 key_gradient {{[0-9]+}}:0,1,3,4 value_gradient {{[0-9]+}}:0,1,5,3{{$}}
 
 // Causal attention with a scale, of matrices whose heads are their third dim,
 // is recognised across its products and kernels. Where somebody else needs the
 // weights, the runtime sees that; a softmax along the queries is no attention.
-// CHECK: // attention batches 2 scale 0.25 causal hidden -1000000000 query 0:0,2,1,4 key 1:0,3,1,4 value 2:0,3,1,5 result {{[0-9]+}}:0,1,2,5{{$}}
+// CHECK: // attention batches 2 terms 8 columns 8 scale 0.25 causal hidden -1000000000 query 0:0,2,1,4 key 1:0,3,1,4 value 2:0,3,1,5 scores {{[0-9]+}}:0,1,2,3 result {{[0-9]+}}:0,1,2,5{{$}}
 // CHECK-NOT: // attention
 func.func @f(%q: tensor<2x6x4x8xbf16>, %k: tensor<2x9x4x8xbf16>, %v: tensor<2x9x4x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) {
   %s = dtensor.dot_general %q, %k batching [0, 2] x [0, 2] contracting [3] x [3] : (tensor<2x6x4x8xbf16>, tensor<2x9x4x8xbf16>) -> tensor<2x4x6x9xbf16>

@@ -25,4 +25,7 @@ struct LoweredProgram {
 FailureOr<LoweredProgram> toProgram(mlir::func::FuncOp func,
                                     bool hasCode = true);
 
+/// Returns a linear affine expression as Core has it.
+DimAccess linearAccess(mlir::AffineExpr index);
+
 } // namespace meshloom

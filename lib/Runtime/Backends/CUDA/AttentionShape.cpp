@@ -2,6 +2,7 @@
 #include "AttentionShape.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -33,6 +34,7 @@ batchLoops(const Attention &attention, const AttentionShape::Loops &loops) {
 static AttentionShape::Tensor place(size_t operand, const DimLoops &dims,
                                     const AttentionShape::Loops &loops) {
   AttentionShape::Tensor tensor{.operand = operand,
+                                .type = loops.types[operand],
                                 .alignment = loops.alignments[operand]};
   int64_t dense = 1;
   for (size_t dim = dims.size(); dim-- > 0;) {
@@ -45,41 +47,46 @@ static AttentionShape::Tensor place(size_t operand, const DimLoops &dims,
 }
 
 std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
+                                                 AttentionForm form,
                                                  const Loops &loops) {
   const auto batch = batchLoops(attention, loops);
   const DType type = loops.types[0];
   if (!batch ||
       std::ranges::any_of(loops.extents,
                           [](int64_t extent) { return extent < 1; }) ||
-      (type != DType::F32 && type != DType::BF16 && type != DType::F16) ||
-      std::ranges::any_of(std::span(loops.types).first(4),
-                          [&](DType other) { return other != type; }))
+      (type != DType::F32 && type != DType::BF16 && type != DType::F16))
     return std::nullopt;
-  AttentionShape shape{.type = type,
+  AttentionShape shape{.form = form,
+                       .type = type,
                        .scale = float(attention.scale),
                        .hidden = float(attention.hidden),
                        .isCausal = attention.isCausal,
                        .hidesWhereTrue = attention.hidesWhereTrue};
-  auto tensor = [&](size_t operand, unsigned rows, unsigned columns) {
-    return place(operand, {(*batch)[0], (*batch)[1], rows, columns}, loops);
+  size_t operand = 0;
+  bool haveTypes = true;
+  using DimLoop = std::optional<unsigned>;
+  auto next = [&](std::initializer_list<DType> types, DimLoop rows,
+                  DimLoop columns) {
+    haveTypes &= std::ranges::count(types, loops.types[operand]) != 0;
+    return place(operand++, {(*batch)[0], (*batch)[1], rows, columns}, loops);
   };
   const unsigned query = attention.queryLoop(), key = attention.keyLoop(),
                  term = attention.termLoop(), column = attention.columnLoop();
-  shape.query = tensor(0, query, term);
-  shape.key = tensor(1, term, key);
-  shape.value = tensor(2, key, column);
-  shape.result = tensor(3, query, column);
-  size_t operand = 4;
-  if (attention.bias) {
-    shape.biasType = loops.types[operand];
-    if (!isFloat(shape.biasType) || shape.biasType == DType::F64)
-      return std::nullopt;
-    shape.bias = tensor(operand++, query, key);
+  shape.query = next({type}, query, term);
+  shape.key = next({type}, term, key);
+  shape.value = next({type}, key, column);
+  shape.result = next({type}, query, column);
+  if (attention.bias)
+    shape.bias = next({DType::F32, DType::BF16, DType::F16}, query, key);
+  if (attention.mask)
+    shape.mask = next({DType::I1}, query, key);
+  if (form != AttentionForm::Result)
+    shape.logarithms = next({DType::F32}, query, std::nullopt);
+  if (form == AttentionForm::Gradient) {
+    shape.resultGradient = next({type}, query, column);
+    shape.queryGradient = next({type, DType::F32}, query, term);
+    shape.keyGradient = next({type, DType::F32}, key, term);
+    shape.valueGradient = next({type, DType::F32}, key, column);
   }
-  if (attention.mask) {
-    if (loops.types[operand] != DType::I1)
-      return std::nullopt;
-    shape.mask = tensor(operand, query, key);
-  }
-  return shape;
+  return haveTypes ? std::optional(shape) : std::nullopt;
 }

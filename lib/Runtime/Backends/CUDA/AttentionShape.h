@@ -15,23 +15,37 @@ namespace meshloom::cuda {
 /// does not have, as a mask that all heads share, have one element.
 struct DnnMatrices {
   size_t operand = 0;
+  DType type = DType::F32;
   std::array<int64_t, 4> extents{}, strides{};
   int64_t alignment = 0; ///< bytes that divide the address
   auto operator<=>(const DnnMatrices &) const = default;
 };
 
+/// Work of an attention: its result, also with the logarithms of the sums of
+/// the softmax's powers for the gradient, or the gradient.
+enum class AttentionForm : uint8_t { Result, ResultAndLogarithms, Gradient };
+
 struct AttentionShape {
   using Tensor = DnnMatrices;
-  DType type = DType::F32; ///< of all tensors but the bias and the mask
-  DType biasType = DType::F32;
+  AttentionForm form = AttentionForm::Result;
+  /// The type of the query, the key, the value, the result and its gradient.
+  /// The other gradients may be f32 too, and a bias any float.
+  DType type = DType::F32;
   /// The key is a matrix of terms and keys.
   Tensor query = {}, key = {}, value = {}, result = {};
   std::optional<Tensor> bias = {}, mask = {};
+  /// A number for each row of the scores.
+  Tensor logarithms = {};
+  /// The gradients of the tensors.
+  Tensor resultGradient = {}, queryGradient = {}, keyGradient = {},
+         valueGradient = {};
   float scale = 1, hidden = 0;
   bool isCausal = false, hidesWhereTrue = false;
   auto operator<=>(const AttentionShape &) const = default;
 
-  /// The loops of an attention, and its tensors in the order of Attention's.
+  /// The loops of an attention, and its tensors: the query, the key, the value,
+  /// the result, the bias and the mask where these are there, the logarithms,
+  /// and the gradients of the result, the query, the key and the value.
   struct Loops {
     std::span<const int64_t> extents;
     std::vector<std::span<const int64_t>> strides;
@@ -40,8 +54,8 @@ struct AttentionShape {
   };
   /// Returns nothing where there is no work, or where the library cannot take
   /// the operands as they lie.
-  static std::optional<AttentionShape> of(const Attention &attention,
-                                          const Loops &loops);
+  static std::optional<AttentionShape>
+  of(const Attention &attention, AttentionForm form, const Loops &loops);
 };
 
 } // namespace meshloom::cuda

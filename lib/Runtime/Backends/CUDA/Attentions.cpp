@@ -4,6 +4,8 @@
 #include "GraphValues.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 using namespace meshloom;
@@ -11,42 +13,110 @@ using namespace meshloom::cuda;
 using namespace meshloom::plan;
 
 namespace {
+/// The iterations of an attention here.
+struct AttentionLoops {
+  std::vector<int64_t> extents, origins;
+};
+
 class AttentionFinder {
 public:
-  AttentionFinder(const Program &program, const StepGraph &graph)
+  AttentionFinder(const Program &program, StepGraph &graph)
       : graph(graph), values(program, graph) {}
-  std::optional<JoinedAttention> join(const Attention &attention) const;
+  /// Returns an attention, and its gradient where it has one; empty: it is not
+  /// joined.
+  std::vector<JoinedAttention> join(const Attention &attention);
 
 private:
-  /// The tensors of an attention, in the order of its accesses.
-  static std::vector<const AttentionTensor *>
-  tensorsOf(const Attention &attention);
-  /// Goes from the action that writes the result back to the operands. Returns
-  /// false where that leads elsewhere.
+  /// Adds the tensor's access. Returns false where it is not all here, or where
+  /// one that is written is not all of its buffer.
+  bool addAccess(const Operand &tensor, bool isWritten,
+                 const AttentionLoops &loops, Work &work) const;
+  std::optional<AttentionLoops> loopsOf(const Attention &attention) const;
+  /// Finds the accesses of the result and what it is computed from.
+  std::optional<JoinedAttention> joinResult(const Attention &attention,
+                                            const AttentionLoops &loops) const;
+  std::optional<JoinedAttention>
+  joinGradient(const JoinedAttention &result,
+               const AttentionLoops &loops) const;
+  /// Goes from actions back to the operands. Returns false where that leads
+  /// elsewhere. `excluded`: actions that are not looked at.
   bool collect(std::span<const unsigned> operands,
+               std::span<const unsigned> excluded,
                std::vector<unsigned> &actions) const;
-  /// Returns whether nobody else reads what the actions compute.
-  bool isPrivate(const JoinedAttention &joined, unsigned result) const;
-  bool setLoops(JoinedAttention &joined) const;
+  /// Returns whether nobody else reads what the actions compute, but for the
+  /// results of the works.
+  bool arePrivate(std::span<const JoinedAttention> joined) const;
+  /// Returns whether each result lies in memory of its own, which no other
+  /// action writes.
+  bool areApart(std::span<const JoinedAttention> joined) const;
+  /// Adds a buffer of a number for each row of the scores, and its accesses.
+  void addLogarithms(const AttentionLoops &loops, JoinedAttention &result,
+                     JoinedAttention &gradient);
+  unsigned memoryOf(const Access &access) const {
+    return graph.buffers[access.buffer].memory;
+  }
 
-  const StepGraph &graph;
+  StepGraph &graph;
   const GraphValues values;
 };
 } // namespace
 
-std::vector<const AttentionTensor *>
-AttentionFinder::tensorsOf(const Attention &attention) {
-  std::vector<const AttentionTensor *> tensors{
-      &attention.query, &attention.key, &attention.value, &attention.result};
-  for (const auto *tensor : {&attention.bias, &attention.mask})
-    if (*tensor)
-      tensors.push_back(&**tensor);
-  return tensors;
+/// The loops are those of the scores; a causal mask counts from the first query
+/// and key.
+std::optional<AttentionLoops>
+AttentionFinder::loopsOf(const Attention &attention) const {
+  const auto scores = values.bufferOf(attention.scores.buffer);
+  if (!scores ||
+      graph.buffers[*scores].shape.size() != attention.scores.dims.size())
+    return std::nullopt;
+  AttentionLoops loops{std::vector<int64_t>(attention.numLoops(), 1),
+                       std::vector<int64_t>(attention.numLoops(), 0)};
+  for (size_t dim = 0; dim < attention.scores.dims.size(); ++dim)
+    for (auto [loop, coefficient] : attention.scores.dims[dim].terms) {
+      loops.extents[loop] = graph.buffers[*scores].shape[dim];
+      loops.origins[loop] = graph.buffers[*scores].origin[dim];
+    }
+  loops.extents[attention.termLoop()] = attention.terms;
+  loops.extents[attention.columnLoop()] = attention.columns;
+  if (attention.isCausal && (loops.origins[attention.queryLoop()] != 0 ||
+                             loops.origins[attention.keyLoop()] != 0))
+    return std::nullopt;
+  return loops;
+}
+
+bool AttentionFinder::addAccess(const Operand &tensor, bool isWritten,
+                                const AttentionLoops &loops, Work &work) const {
+  const auto index = values.bufferOf(tensor.buffer);
+  if (!index)
+    return false;
+  const GraphBuffer &buffer = graph.buffers[*index];
+  if (tensor.dims.size() != buffer.shape.size() || buffer.copies != 1)
+    return false;
+  Access access{*index, {}, /*reads=*/!isWritten, /*writes=*/isWritten};
+  int64_t count = 1;
+  for (size_t dim = 0; dim < tensor.dims.size(); ++dim) {
+    DimAccess here = tensor.dims[dim];
+    here.offset -= buffer.origin[dim];
+    int64_t reach = 0;
+    for (auto [loop, coefficient] : here.terms) {
+      if (coefficient < 1)
+        return false;
+      here.offset += coefficient * loops.origins[loop];
+      reach += coefficient * (loops.extents[loop] - 1);
+      count *= loops.extents[loop];
+    }
+    if (here.offset < 0 || here.offset + reach >= buffer.shape[dim])
+      return false;
+    access.dims.push_back(std::move(here));
+  }
+  work.accesses.push_back(std::move(access));
+  return !isWritten || count == elementCount(buffer.shape);
 }
 
 bool AttentionFinder::collect(std::span<const unsigned> operands,
+                              std::span<const unsigned> excluded,
                               std::vector<unsigned> &actions) const {
-  constexpr size_t mostActions = 16;
+  constexpr size_t mostActions = 32;
   for (size_t next = 0; next < actions.size(); ++next) {
     const Work &work = graph.works[actions[next]];
     if ((work.kind != Work::Kind::Dot && work.kind != Work::Kind::Kernel) ||
@@ -59,103 +129,181 @@ bool AttentionFinder::collect(std::span<const unsigned> operands,
       const auto writer = values.writerOf(value);
       if (!writer)
         return false;
-      if (!std::ranges::count(actions, *writer))
+      if (!std::ranges::count(actions, *writer) &&
+          !std::ranges::count(excluded, *writer))
         actions.push_back(*writer);
     }
   }
   return true;
 }
 
-bool AttentionFinder::isPrivate(const JoinedAttention &joined,
-                                unsigned result) const {
-  for (unsigned action : joined.actions)
-    for (const Access &access : graph.works[action].accesses)
-      if (access.writes && writtenBuffer(access) != result &&
-          !std::ranges::all_of(
-              values.readersOf(writtenBuffer(access)), [&](unsigned reader) {
-                return std::ranges::count(joined.actions, reader) != 0;
-              }))
-        return false;
-  return true;
-}
-
-/// Arrays here begin where the others do, a causal mask counts from the first
-/// query and key, and the result lies in the memory of no operand.
-bool AttentionFinder::setLoops(JoinedAttention &joined) const {
-  const Attention &attention = *joined.attention;
-  std::vector<std::optional<int64_t>> extents(attention.numLoops()),
-      origins(attention.numLoops());
-  const auto tensors = tensorsOf(attention);
-  std::vector<Access> &accesses = joined.work.accesses;
-  for (size_t t = 0; t < tensors.size(); ++t) {
-    const GraphBuffer &buffer = graph.buffers[accesses[t].buffer];
-    if (tensors[t]->loops.size() != buffer.shape.size() || buffer.copies != 1)
-      return false;
-    for (size_t dim = 0; dim < buffer.shape.size(); ++dim) {
-      const auto loop = tensors[t]->loops[dim];
-      accesses[t].dims.emplace_back();
-      if (!loop) {
-        if (buffer.shape[dim] != 1)
-          return false;
-        continue;
-      }
-      accesses[t].dims.back().terms = {{*loop, 1}};
-      if (extents[*loop].value_or(buffer.shape[dim]) != buffer.shape[dim] ||
-          origins[*loop].value_or(buffer.origin[dim]) != buffer.origin[dim])
-        return false;
-      extents[*loop] = buffer.shape[dim];
-      origins[*loop] = buffer.origin[dim];
-    }
-  }
-  for (unsigned loop : {attention.queryLoop(), attention.keyLoop()})
-    if (attention.isCausal && origins[loop].value_or(0) != 0)
-      return false;
-  for (const auto &extent : extents)
-    joined.work.extents.push_back(extent.value_or(1));
-  auto memoryOf = [&](const Access &access) {
-    return graph.buffers[access.buffer].memory;
-  };
-  return std::ranges::count(accesses, memoryOf(accesses[3]), memoryOf) == 1;
+/// Returns the values that a work reads.
+static std::vector<unsigned> operandsOf(const Work &work,
+                                        const GraphValues &values) {
+  std::vector<unsigned> operands;
+  for (const Access &access : work.accesses)
+    if (access.reads)
+      operands.push_back(values.valueOf(access.buffer));
+  return operands;
 }
 
 std::optional<JoinedAttention>
-AttentionFinder::join(const Attention &attention) const {
-  JoinedAttention joined;
-  joined.attention = &attention;
-  joined.work.kind = Work::Kind::Dot;
-  std::vector<unsigned> operands;
-  for (const AttentionTensor *tensor : tensorsOf(attention)) {
-    const auto buffer = values.bufferOf(tensor->buffer);
-    if (!buffer)
+AttentionFinder::joinResult(const Attention &attention,
+                            const AttentionLoops &loops) const {
+  JoinedAttention joined{.attention = &attention};
+  Work &work = joined.work;
+  work.kind = Work::Kind::Dot;
+  work.extents = loops.extents;
+  for (const Operand *tensor :
+       {&attention.query, &attention.key, &attention.value, &attention.result})
+    if (!addAccess(*tensor, tensor == &attention.result, loops, work))
       return std::nullopt;
-    const bool isResult = tensor == &attention.result;
-    joined.work.accesses.push_back(
-        {*buffer, {}, /*reads=*/!isResult, /*writes=*/isResult});
-    if (!isResult)
-      operands.push_back(values.valueOf(*buffer));
-  }
-  const unsigned result = joined.work.accesses[3].buffer;
-  const auto writer = values.writerOf(result);
-  if (!writer || std::ranges::count(operands, result))
+  for (const auto *tensor : {&attention.bias, &attention.mask})
+    if (*tensor && !addAccess(**tensor, /*isWritten=*/false, loops, work))
+      return std::nullopt;
+  const auto writer = values.writerOf(work.accesses[3].buffer);
+  if (!writer)
     return std::nullopt;
-  joined.result = *writer;
-  joined.work.step = graph.works[*writer].step;
+  joined.into = *writer;
   joined.actions = {*writer};
-  if (!collect(operands, joined.actions) || !isPrivate(joined, result) ||
-      !setLoops(joined))
+  work.step = graph.works[*writer].step;
+  if (!collect(operandsOf(work, values), {}, joined.actions))
     return std::nullopt;
   return joined;
 }
 
-std::vector<JoinedAttention>
-cuda::findAttentions(const Program &program, const StepGraph &graph,
+std::optional<JoinedAttention>
+AttentionFinder::joinGradient(const JoinedAttention &result,
+                              const AttentionLoops &loops) const {
+  JoinedAttention joined{.attention = result.attention,
+                         .form = AttentionForm::Gradient,
+                         .work = result.work};
+  const Attention::Gradient &gradient = *result.attention->gradient;
+  Work &work = joined.work;
+  Access &forward = work.accesses[3];
+  std::swap(forward.reads, forward.writes);
+  if (!addAccess(gradient.result, /*isWritten=*/false, loops, work))
+    return std::nullopt;
+  for (const Operand *tensor :
+       {&gradient.query, &gradient.key, &gradient.value}) {
+    if (!addAccess(*tensor, /*isWritten=*/true, loops, work))
+      return std::nullopt;
+    const auto writer = values.writerOf(work.accesses.back().buffer);
+    if (!writer)
+      return std::nullopt;
+    if (!std::ranges::count(joined.actions, *writer))
+      joined.actions.push_back(*writer);
+  }
+  joined.into = joined.actions.front();
+  work.step = graph.works[joined.into].step;
+  if (!collect(operandsOf(work, values), result.actions, joined.actions))
+    return std::nullopt;
+  return joined;
+}
+
+bool AttentionFinder::arePrivate(
+    std::span<const JoinedAttention> joined) const {
+  auto isOwn = [&](unsigned action) {
+    return std::ranges::any_of(joined, [&](const JoinedAttention &one) {
+      return std::ranges::count(one.actions, action) != 0;
+    });
+  };
+  auto isResult = [&](unsigned buffer) {
+    return std::ranges::any_of(joined, [&](const JoinedAttention &one) {
+      return std::ranges::any_of(one.work.accesses, [&](const Access &access) {
+        return access.writes && access.buffer == buffer;
+      });
+    });
+  };
+  for (const JoinedAttention &one : joined)
+    for (unsigned action : one.actions)
+      for (const Access &access : graph.works[action].accesses)
+        if (access.writes && !isResult(writtenBuffer(access)) &&
+            !std::ranges::all_of(values.readersOf(writtenBuffer(access)),
+                                 isOwn))
+          return false;
+  return true;
+}
+
+bool AttentionFinder::areApart(std::span<const JoinedAttention> joined) const {
+  auto writes = [&](const Work &work, unsigned memory) {
+    return std::ranges::any_of(work.accesses, [&](const Access &access) {
+      return access.writes &&
+             graph.buffers[writtenBuffer(access)].memory == memory;
+    });
+  };
+  for (const JoinedAttention &one : joined)
+    for (const Access &access : one.work.accesses) {
+      const unsigned memory = memoryOf(access);
+      if (access.writes && std::ranges::count(one.work.accesses, memory,
+                                              [&](const Access &other) {
+                                                return memoryOf(other);
+                                              }) != 1)
+        return false;
+      // The gradient reads the result, which the actions it stands for do not.
+      if (access.writes && joined.size() > 1 && &one == joined.data() &&
+          std::ranges::count_if(graph.works, [&](const Work &work) {
+            return writes(work, memory);
+          }) != 1)
+        return false;
+    }
+  return true;
+}
+
+void AttentionFinder::addLogarithms(const AttentionLoops &loops,
+                                    JoinedAttention &result,
+                                    JoinedAttention &gradient) {
+  GraphBuffer buffer{.name = "logarithms", .type = DType::F32};
+  Access access{unsigned(graph.buffers.size()),
+                {},
+                /*reads=*/false,
+                /*writes=*/true};
+  for (unsigned loop = 0; loop <= result.attention->queryLoop(); ++loop) {
+    buffer.shape.push_back(loops.extents[loop]);
+    access.dims.push_back({0, {{loop, 1}}});
+  }
+  buffer.origin.assign(buffer.shape.size(), 0);
+  buffer.memory = unsigned(graph.plan.memories.size());
+  graph.plan.memories.push_back({.bytes = buffer.bytesPerCopy()});
+  graph.buffers.push_back(std::move(buffer));
+  result.form = AttentionForm::ResultAndLogarithms;
+  result.work.accesses.push_back(access);
+  std::swap(access.reads, access.writes);
+  constexpr auto numGradients = 4;
+  gradient.work.accesses.insert(gradient.work.accesses.end() - numGradients,
+                                std::move(access));
+}
+
+std::vector<JoinedAttention> AttentionFinder::join(const Attention &attention) {
+  const auto loops = loopsOf(attention);
+  auto result = loops ? joinResult(attention, *loops) : std::nullopt;
+  if (!result)
+    return {};
+  std::vector<JoinedAttention> joined{std::move(*result)};
+  if (!attention.gradient) {
+    if (!arePrivate(joined) || !areApart(joined))
+      joined.clear();
+    return joined;
+  }
+  auto gradient = joinGradient(joined[0], *loops);
+  if (!gradient)
+    return {};
+  joined.push_back(std::move(*gradient));
+  if (!arePrivate(joined) || !areApart(joined))
+    return {};
+  addLogarithms(*loops, joined[0], joined[1]);
+  return joined;
+}
+
+std::vector<std::vector<JoinedAttention>>
+cuda::findAttentions(const Program &program, StepGraph &graph,
                      std::span<const Attention> attentions) {
-  std::vector<JoinedAttention> found;
+  std::vector<std::vector<JoinedAttention>> found;
   if (attentions.empty())
     return found;
-  const AttentionFinder finder(program, graph);
+  AttentionFinder finder(program, graph);
   for (const Attention &attention : attentions)
-    if (auto joined = finder.join(attention))
-      found.push_back(std::move(*joined));
+    if (auto joined = finder.join(attention); !joined.empty())
+      found.push_back(std::move(joined));
   return found;
 }

@@ -34,7 +34,7 @@ namespace meshloom::cuda {
 struct Call {
   const plan::Work *work = nullptr;
   const JoinedProduct *joined = nullptr;      ///< of a product with an epilogue
-  const Attention *attention = nullptr;       ///< of work that is one
+  const JoinedAttention *attention = nullptr; ///< of work that is one
   std::vector<plan::AccessElements> elements; ///< per access
   std::vector<int64_t> strides;               ///< [access][loop]
   LoadedKernel kernel;                        ///< of a kernel or product
@@ -141,7 +141,7 @@ private:
   Result<Call> prepare(unsigned action);
   /// A call whose code is still to be found.
   Call callOf(const plan::Work &work, const JoinedProduct *joined,
-              const Attention *attention = nullptr) const;
+              const JoinedAttention *attention = nullptr) const;
   /// The addends of a value: `first`, `first` + `step`, ...
   struct Addends {
     int64_t first, step, count;
@@ -244,8 +244,8 @@ private:
   const std::shared_ptr<Card> card;
   const std::shared_ptr<const LoadedCode> code;
   plan::StepGraph graph;
-  std::map<unsigned, JoinedProduct> joined; ///< by the products' actions
-  std::map<unsigned, const Attention *> attentions; ///< by actions
+  std::map<unsigned, JoinedProduct> joined;       ///< by the products' actions
+  std::map<unsigned, JoinedAttention> attentions; ///< by actions
   std::set<unsigned> joinedActions; ///< that others do together with their own
   std::vector<unsigned> sequence;   ///< of the graph's works
   std::vector<Call> calls;          ///< in that order

@@ -60,9 +60,22 @@ DnnAttention::Node DnnAttention::addReduction(DnnReduction mode, Node x,
   return result;
 }
 
-DnnAttention::Node DnnAttention::addOperand(const DnnMatrices &matrices,
-                                            DnnType type) {
-  return &addTensor({type,
+DnnAttention::Node
+DnnAttention::addTurned(Node x, const std::vector<int64_t> &extents,
+                        const std::vector<int64_t> &strides) {
+  Shape shape{type, extents, strides};
+  std::swap(shape.extents[2], shape.extents[3]);
+  std::swap(shape.strides[2], shape.strides[3]);
+  const Node result = &addIntermediate(shape);
+  DnnDescriptor &operation = add(DnnObject::ReshapeOperation);
+  operation.set(DnnAttribute::ReshapeX, *x);
+  operation.set(DnnAttribute::ReshapeY, *result);
+  addOperation(operation);
+  return result;
+}
+
+DnnAttention::Node DnnAttention::addOperand(const DnnMatrices &matrices) {
+  return &addTensor({dnnTypeOf(matrices.type),
                      {matrices.extents.begin(), matrices.extents.end()},
                      {matrices.strides.begin(), matrices.strides.end()},
                      matrices.alignment},
@@ -75,60 +88,145 @@ static std::vector<int64_t> scoresOf(const AttentionShape &attention) {
           attention.query.extents[2], attention.key.extents[3]};
 }
 
-DnnAttention::Node DnnAttention::addMask(const AttentionShape &attention,
-                                         Node scores) {
+DnnAttention::Node DnnAttention::addScores() {
+  return &addIntermediate(DnnType::F32, scoresOf(attention));
+}
+
+static std::vector<int64_t> rowsOf(const AttentionShape &attention) {
+  std::vector<int64_t> rows = scoresOf(attention);
+  rows.back() = 1;
+  return rows;
+}
+
+DnnAttention::Node DnnAttention::addRows() {
+  return &addIntermediate(DnnType::F32, rowsOf(attention));
+}
+
+DnnAttention::Node DnnAttention::addNumber(float value) {
+  return &addScalar(value, attention.query.extents.size());
+}
+
+/// Engines read no truth values from memory. The words of a mask are 0, or
+/// larger than each index.
+DnnAttention::Node DnnAttention::addMask(Node scores) {
   const std::vector<int64_t> extents = scoresOf(attention);
-  Node isSeen = nullptr;
+  auto index = [&](int64_t axis) {
+    return addPointwise(DnnPointwise::Index, scores, nullptr,
+                        &addIntermediate(DnnType::I32, extents), nullptr, axis);
+  };
+  constexpr int64_t rowAxis = 2, columnAxis = 3;
+  isSeen = &addIntermediate(DnnType::Boolean, extents);
   if (attention.isCausal) {
-    auto index = [&](int64_t axis) {
-      return addPointwise(DnnPointwise::Index, scores, nullptr,
-                          &addIntermediate(DnnType::I32, extents), nullptr,
-                          axis);
-    };
-    const Node row = index(2), column = index(3);
-    isSeen = addPointwise(DnnPointwise::IsGreaterOrEqual, row, column,
-                          &addIntermediate(DnnType::Boolean, extents));
+    const Node row = index(rowAxis), column = index(columnAxis);
+    addPointwise(DnnPointwise::IsGreaterOrEqual, row, column, isSeen);
   } else {
-    isSeen = addOperand(*attention.mask, DnnType::Boolean);
+    addPointwise(DnnPointwise::IsLess, index(columnAxis),
+                 addOperand(*attention.mask), isSeen);
   }
-  Node hidden = &addScalar(attention.hidden, extents.size());
+  Node hidden = addNumber(attention.hidden);
   if (attention.hidesWhereTrue)
     std::swap(scores, hidden);
-  return addPointwise(DnnPointwise::Select, scores, hidden,
-                      &addIntermediate(DnnType::F32, extents), isSeen);
+  return addPointwise(DnnPointwise::Select, scores, hidden, addScores(),
+                      isSeen);
+}
+
+DnnAttention::Node DnnAttention::addScaledScores() {
+  query = addOperand(attention.query);
+  key = addOperand(attention.key);
+  Node scores = addProduct(query, key, addScores());
+  if (attention.scale != 1)
+    scores = addPointwise(DnnPointwise::Multiply, scores,
+                          addNumber(attention.scale), addScores());
+  if (attention.bias)
+    scores = addPointwise(DnnPointwise::Add, scores,
+                          addOperand(*attention.bias), addScores());
+  return attention.isCausal || attention.mask ? addMask(scores) : scores;
+}
+
+void DnnAttention::addResult(Node scores) {
+  const Node largest = addReduction(DnnReduction::Largest, scores, addRows());
+  const Node distance =
+      addPointwise(DnnPointwise::Subtract, scores, largest, addScores());
+  const Node power =
+      addPointwise(DnnPointwise::Exponential, distance, nullptr, addScores());
+  const Node sum = addReduction(DnnReduction::Sum, power, addRows());
+  const Node logarithm =
+      addPointwise(DnnPointwise::Logarithm, sum, nullptr, addRows());
+  addPointwise(DnnPointwise::Add, largest, logarithm,
+               attention.form == AttentionForm::Result
+                   ? addRows()
+                   : addOperand(attention.logarithms));
+  const Node weights =
+      addPointwise(DnnPointwise::Divide, power, sum,
+                   &addIntermediate(type, scoresOf(attention)));
+  addProduct(weights, addOperand(attention.value),
+             addOperand(attention.result));
+}
+
+void DnnAttention::addTurnedProduct(Node scores, Node rows,
+                                    const DnnMatrices &result) {
+  const std::vector<int64_t> extents = scoresOf(attention);
+  addProduct(addTurned(scores, extents, denseStrides(extents)), rows,
+             addOperand(result));
+}
+
+/// The gradient of a weight is `resultGradient` times the value, and their sum
+/// over all keys with the weights is `resultGradient` times the result. Engines
+/// expect that sum in memory, and a product with 1 in front of it.
+///
+/// An engine that adds up the query's gradient in memory does so in any order;
+/// this graph has none, so that each run gives the same bits.
+void DnnAttention::addGradient(Node scores) {
+  const Node gradient = addOperand(attention.resultGradient);
+  std::vector<int64_t> extents(attention.result.extents.begin(),
+                               attention.result.extents.end());
+  const Node products = addPointwise(DnnPointwise::Multiply, gradient,
+                                     addOperand(attention.result),
+                                     &addIntermediate(DnnType::F32, extents));
+  const Node sum =
+      addPointwise(DnnPointwise::Multiply,
+                   addReduction(DnnReduction::Sum, products, addRows()),
+                   addNumber(1), &addScratch(rowsOf(attention)));
+  const Node weights =
+      addPointwise(DnnPointwise::Exponential,
+                   addPointwise(DnnPointwise::Subtract, scores,
+                                addOperand(attention.logarithms), addScores()),
+                   nullptr, addScores());
+  addTurnedProduct(weights, gradient, attention.valueGradient);
+
+  DnnMatrices values = attention.value;
+  std::swap(values.extents[2], values.extents[3]);
+  std::swap(values.strides[2], values.strides[3]);
+  Node scoreGradient = addProduct(gradient, addOperand(values), addScores());
+  scoreGradient =
+      addPointwise(DnnPointwise::Subtract, scoreGradient, sum, addScores());
+  scoreGradient =
+      addPointwise(DnnPointwise::Multiply, scoreGradient, weights, addScores());
+  // A row that a mask hides as a whole has weights, which depend on nothing.
+  if (attention.mask) {
+    Node none = addNumber(0);
+    if (attention.hidesWhereTrue)
+      std::swap(scoreGradient, none);
+    scoreGradient = addPointwise(DnnPointwise::Select, scoreGradient, none,
+                                 addScores(), isSeen);
+  }
+  if (attention.scale != 1)
+    scoreGradient = addPointwise(DnnPointwise::Multiply, scoreGradient,
+                                 addNumber(attention.scale), addScores());
+  addTurnedProduct(scoreGradient, query, attention.keyGradient);
+  const Node keys = addTurned(
+      key, {attention.key.extents.begin(), attention.key.extents.end()},
+      {attention.key.strides.begin(), attention.key.strides.end()});
+  addProduct(scoreGradient, keys, addOperand(attention.queryGradient));
 }
 
 DnnAttention::DnnAttention(const DnnLibrary &library, DnnHandle handle,
                            std::mutex &running, const AttentionShape &attention)
-    : DnnGraph(library, handle, running, attention.type) {
-  const DnnType type = dnnTypeOf(attention.type);
-  const std::vector<int64_t> extents = scoresOf(attention);
-  std::vector<int64_t> rows = extents;
-  rows.back() = 1;
-  auto score = [&] { return &addIntermediate(DnnType::F32, extents); };
-  auto row = [&] { return &addIntermediate(DnnType::F32, rows); };
-  Node scores = addProduct(addOperand(attention.query, type),
-                           addOperand(attention.key, type), score());
-  if (attention.scale != 1)
-    scores = addPointwise(DnnPointwise::Multiply, scores,
-                          &addScalar(attention.scale, extents.size()), score());
-  if (attention.bias)
-    scores = addPointwise(
-        DnnPointwise::Add, scores,
-        addOperand(*attention.bias, dnnTypeOf(attention.biasType)), score());
-  if (attention.isCausal || attention.mask)
-    scores = addMask(attention, scores);
-  const Node largest = addReduction(DnnReduction::Largest, scores, row());
-  const Node distance =
-      addPointwise(DnnPointwise::Subtract, scores, largest, score());
-  const Node power =
-      addPointwise(DnnPointwise::Exponential, distance, nullptr, score());
-  const Node sum = addReduction(DnnReduction::Sum, power, row());
-  const Node logarithm =
-      addPointwise(DnnPointwise::Logarithm, sum, nullptr, row());
-  addPointwise(DnnPointwise::Add, largest, logarithm, row());
-  const Node weights = addPointwise(DnnPointwise::Divide, power, sum,
-                                    &addIntermediate(type, extents));
-  addProduct(weights, addOperand(attention.value, type),
-             addOperand(attention.result, type));
+    : DnnGraph(library, handle, running, attention.type), attention(attention),
+      type(dnnTypeOf(attention.type)) {
+  const Node scores = addScaledScores();
+  if (attention.form == AttentionForm::Gradient)
+    addGradient(scores);
+  else
+    addResult(scores);
 }

@@ -36,7 +36,8 @@ enum class DnnObject : int {
   Matmul = 18,
   MatmulOperation = 19,
   Reduction = 21,
-  ReductionOperation = 22
+  ReductionOperation = 22,
+  ReshapeOperation = 31
 };
 
 /// The types of attributes' values.
@@ -119,7 +120,9 @@ enum class DnnAttribute : int {
   ReductionCompute = 1601,
   ReductionX = 1610,
   ReductionY = 1611,
-  ReductionReduction = 1612
+  ReductionReduction = 1612,
+  ReshapeX = 2200,
+  ReshapeY = 2201
 };
 
 enum class DnnType : int {
@@ -141,6 +144,7 @@ enum class DnnPointwise : int {
   Exponential = 13,
   Logarithm = 15,
   IsGreaterOrEqual = 303,
+  IsLess = 304,
   Index = 501,
   Select = 601
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -25,6 +27,8 @@ DnnType cuda::dnnTypeOf(DType type) {
     return DnnType::F16;
   case DType::BF16:
     return DnnType::BF16;
+  case DType::I32:
+    return DnnType::I32;
   default:
     return DnnType::F32;
   }
@@ -64,14 +68,33 @@ const DnnDescriptor &DnnGraph::addScalar(float value, size_t rank) {
   return described;
 }
 
-const DnnDescriptor &
-DnnGraph::addIntermediate(DnnType type, const std::vector<int64_t> &extents) {
+std::vector<int64_t> cuda::denseStrides(const std::vector<int64_t> &extents) {
   std::vector<int64_t> strides(extents.size(), 1);
   for (size_t dim = extents.size() - 1; dim-- > 0;)
     strides[dim] = strides[dim + 1] * extents[dim + 1];
-  DnnDescriptor &described = describeTensor({type, extents, strides});
+  return strides;
+}
+
+const DnnDescriptor &DnnGraph::addIntermediate(const Shape &shape) {
+  DnnDescriptor &described = describeTensor(shape);
   described.set(DnnAttribute::TensorIsVirtual, DnnValue::Boolean, true);
   described.finish();
+  return described;
+}
+
+const DnnDescriptor &
+DnnGraph::addIntermediate(DnnType type, const std::vector<int64_t> &extents) {
+  return addIntermediate({type, extents, denseStrides(extents)});
+}
+
+const DnnDescriptor &DnnGraph::addScratch(const std::vector<int64_t> &extents) {
+  DnnDescriptor &described =
+      describeTensor({DnnType::F32, extents, denseStrides(extents)});
+  described.finish();
+  places.push_back({numTensors, std::nullopt, scratchBytes});
+  scratchBytes +=
+      paddedBytes(std::accumulate(extents.begin(), extents.end(),
+                                  int64_t(sizeof(float)), std::multiplies<>()));
   return described;
 }
 
@@ -145,7 +168,7 @@ bool DnnGraph::chooseOf(std::vector<DnnDescriptor> configurations) {
     plan.read(DnnAttribute::PlanWorkspaceBytes, DnnValue::Int64, bytes);
     if (plan.result() != DnnResult::Success || bytes[0] > mostDnnWorkspaceBytes)
       continue;
-    workspace = bytes[0];
+    engineBytes = paddedBytes(bytes[0]);
     configuration.emplace(std::move(candidate));
     chosen.emplace(std::move(plan));
     return true;
@@ -178,7 +201,9 @@ Status DnnGraph::enqueue(Commands &commands, std::span<char *const> operands,
   std::vector<uint64_t> addresses{reinterpret_cast<uint64_t>(workspace)};
   for (const Place &place : places) {
     ids.push_back(place.tensor);
-    pointers.push_back(operands[place.operand] + place.offset);
+    pointers.push_back(
+        (place.operand ? operands[*place.operand] : workspace + engineBytes) +
+        place.offset);
     addresses.push_back(reinterpret_cast<uint64_t>(pointers.back()));
   }
   for (const auto &[tensor, value] : scalars) {

@@ -4,6 +4,8 @@
 // cuSOLVER, and triangular systems by cuBLAS.
 #include "CUDAExecutable.h"
 
+#include "MaskWords.h"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -62,8 +64,21 @@ LibraryWorkOrError CUDAExecutable::planAttention(const Call &call,
     loops.types.push_back(
         graph.buffers[call.work->accesses[access].buffer].type);
   }
-  const auto attention = AttentionShape::of(*call.attention, loops);
-  return attention ? card->libraries().plan(*attention) : noLibraryWork();
+  auto attention = AttentionShape::of(*call.attention->attention,
+                                      call.attention->form, loops);
+  if (!attention)
+    return noLibraryWork();
+  if (!attention->mask)
+    return card->libraries().plan(*attention);
+  Result<LoadedKernel> kernel = loadedKernel(maskWordsSymbol);
+  if (!kernel)
+    return kernel.error();
+  if (!kernel->shape)
+    return noLibraryWork();
+  const MaskWords words =
+      MaskWords::of(*attention->mask, *kernel, call.elements.size());
+  attention->mask = words.tensor;
+  return withMaskWords(*card, words, card->libraries().plan(*attention));
 }
 
 LibraryWorkOrError CUDAExecutable::planConvolution(const Call &call,

@@ -51,20 +51,28 @@ void CUDAExecutable::joinEpilogues() {
 void CUDAExecutable::joinAttentions() {
   if (options.checkNonFinite)
     return;
-  for (JoinedAttention &found :
+  for (std::vector<JoinedAttention> &list :
        findAttentions(loaded, graph, code->code.attentions)) {
     ActionJoiner joiner(graph.plan);
-    if (std::ranges::any_of(
-            found.actions,
-            [&](unsigned action) { return joinedActions.contains(action); }) ||
-        !isOfLibrary(callOf(found.work, nullptr, found.attention)) ||
-        !joiner.join(found.actions, found.result))
+    const bool isPossible =
+        std::ranges::all_of(list, [&](const JoinedAttention &found) {
+          return std::ranges::none_of(found.actions,
+                                      [&](unsigned action) {
+                                        return joinedActions.contains(action);
+                                      }) &&
+                 isOfLibrary(callOf(found.work, nullptr, &found)) &&
+                 joiner.join(found.actions, found.into);
+        });
+    if (!isPossible)
       continue;
     joiner.finish();
-    graph.works[found.result] = std::move(found.work);
-    attentions.emplace(found.result, found.attention);
-    std::erase(found.actions, found.result);
-    joinedActions.insert(found.actions.begin(), found.actions.end());
+    for (JoinedAttention &found : list) {
+      graph.works[found.into] = found.work;
+      for (unsigned action : found.actions)
+        if (action != found.into)
+          joinedActions.insert(action);
+      attentions.emplace(found.into, std::move(found));
+    }
   }
 }
 
@@ -237,7 +245,7 @@ Status CUDAExecutable::plan() {
 }
 
 Call CUDAExecutable::callOf(const Work &work, const JoinedProduct *product,
-                            const Attention *attention) const {
+                            const JoinedAttention *attention) const {
   Call call;
   call.work = &work;
   call.joined = product;
@@ -263,7 +271,7 @@ Result<Call> CUDAExecutable::prepare(unsigned action) {
   const Work &work = graph.works[action];
   Call call =
       callOf(work, product == joined.end() ? nullptr : &product->second,
-             attention == attentions.end() ? nullptr : attention->second);
+             attention == attentions.end() ? nullptr : &attention->second);
   if (work.isExchange())
     return call;
   if (Status ok = call.attention ? Success() : findKernel(call); !ok)

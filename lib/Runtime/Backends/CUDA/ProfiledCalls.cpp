@@ -23,12 +23,14 @@ std::string CUDAExecutable::codeOf(const Call &call) {
 int64_t CUDAExecutable::flopsOf(const Call &call, const Part &part) const {
   if (call.work->kind == Work::Kind::Copy)
     return 0;
-  if (call.attention) { // two products, of which each has loops of its own
-    const auto extent = [&](unsigned loop) { return part.extents[loop]; };
-    const Attention &attention = *call.attention;
-    return 2 * elementCount(part.extents) / extent(attention.termLoop()) /
-           extent(attention.columnLoop()) *
-           (extent(attention.termLoop()) + extent(attention.columnLoop()));
+  if (call.attention) { // products, of which each has loops of its own
+    const Attention &attention = *call.attention->attention;
+    const int64_t terms = part.extents[attention.termLoop()],
+                  columns = part.extents[attention.columnLoop()];
+    const int64_t scores = elementCount(part.extents) / terms / columns;
+    return call.attention->form == AttentionForm::Gradient
+               ? 2 * scores * (3 * terms + 2 * columns)
+               : 2 * scores * (terms + columns);
   }
   if (call.work->kind != Work::Kind::Reduce)
     return plan::flopsOf(loaded.steps[call.work->step], part.extents);
