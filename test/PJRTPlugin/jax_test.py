@@ -213,16 +213,52 @@ class Devices(unittest.TestCase):
         np.testing.assert_array_equal(ring, np.roll(np.arange(8.0), 1))
         np.testing.assert_array_equal(numbered, 2 * np.arange(8.0))
 
-    def test_custom_partitioning_is_the_function_itself(self):
-        @custom_partitioning
-        def total(a):
-            return a.sum(axis=1)
+    def test_custom_partitioning_calls_partition(self):
+        layouts = []
 
-        total.def_partition(partition=None, sharding_rule="i j -> i")
-        x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
-        cut = NamedSharding(mesh_of(4, 2), P("x", "y"))
-        step = jax.jit(lambda a: total(a) + 1)
-        np.testing.assert_array_equal(step(jax.device_put(x, cut)), x.sum(axis=1) + 1)
+        def partition(mesh, operands, result):
+            layouts.append(([operand.sharding.spec for operand in operands],
+                            result.sharding.spec))
+            axis = operands[1].sharding.spec[0]
+
+            def product(a, b):
+                # The devices' own algorithm, which gives 3 times what the function does.
+                return 3 * jax.lax.psum(a @ b, axis)
+
+            return mesh, product, result.sharding, tuple(x.sharding for x in operands)
+
+        product = custom_partitioning(lambda a, b: a @ b)
+        product.def_partition(partition, sharding_rule="i j, j k -> i k",
+                              reduction_factors=("j",))
+        mesh = mesh_of(4, 2)
+        x, y = np.arange(32.0).reshape(8, 4), np.arange(12.0).reshape(4, 3)
+        arguments = (jax.device_put(x, NamedSharding(mesh, P("x", "y"))),
+                     jax.device_put(y, NamedSharding(mesh, P("y"))))
+        step = jax.jit(lambda a, b: product(a, b) + 1)
+        np.testing.assert_array_equal(step(*arguments), 3 * (x @ y) + 1)
+        self.assertEqual(layouts, [([P("x", "y"), P("y", None)], P("x", None))])
+        # Nothing is partitioned on one device, in shard_map, or without `partition`.
+        np.testing.assert_array_equal(step(x, y), x @ y + 1)
+        product.def_partition(None, sharding_rule="i j, j k -> i k")
+        np.testing.assert_array_equal(jax.jit(product)(*arguments), x @ y)
+
+    def test_mistakes_of_partition_are_exceptions(self):
+        cut = NamedSharding(mesh_of(8), P("x"))
+        whole = NamedSharding(mesh_of(8), P())
+        wrong = [
+            (lambda mesh, operands, result: (mesh, jnp.cos, whole, (cut,)),
+             ValueError, r"Mismatch in result shapes.*\(1,\).*\(8,\)"),
+            (lambda mesh, operands, result: (mesh, jnp.cos, cut, (None,)),
+             ValueError, "must return Sharding"),
+            (lambda mesh, operands, result: (mesh, lambda a: jax.debug.print("{}", a) or a, cut,
+                                             (cut,)),
+             NotImplementedError, "calls Python"),
+        ]
+        for partition, kind, message in wrong:
+            cosine = custom_partitioning(jnp.cos)
+            cosine.def_partition(partition, sharding_rule="i -> i")
+            with self.assertRaisesRegex(kind, message):
+                jax.jit(cosine)(jax.device_put(np.arange(8.0), cut))
 
     def test_pmap(self):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
