@@ -536,6 +536,21 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "refine must be true or false"):
             lowered.compile({"refine": "perhaps"})
 
+    def test_options_of_xlas_compiler_have_values_of_their_types(self):
+        lowered = jax.jit(lambda a: a + 1).lower(jnp.arange(4.0))
+        lowered.compile({"xla_embed_ir_in_executable": "True", "xla_gpu_autotune_level": "2",
+                         "xla_gpu_autotune_gemm_rtol": 0.5, "xla_of_a_later_version": "x",
+                         "xla_gpu_detect_nan": 1, "xla_dump_to": ""})
+        for name, value, kind in [("xla_embed_ir_in_executable", "perhaps", "bool"),
+                                  ("xla_backend_optimization_level", 1 << 40, "int32"),
+                                  ("xla_gpu_autotune_max_solutions", "1.5", "int64"),
+                                  ("xla_gpu_autotune_gemm_rtol", "", "float"),
+                                  ("xla_gpu_detect_nan", 1.5, "enum"),
+                                  ("xla_dump_to", 3, "string")]:
+            with self.assertRaisesRegex(
+                    Exception, f"While setting option {name}, '{value}' is not a valid {kind}"):
+                lowered.compile({name: value})
+
     def test_analysis_of_a_compiled_program(self):
         sharding = NamedSharding(mesh_of(8), P("x"))
         compiled = jax.jit(lambda a: a.sum() + a, in_shardings=sharding).lower(
