@@ -6,6 +6,7 @@
 A Python without JAX is a skip (exit code 77, for ctest). JAX finds the plug-in by the
 package in python/.
 """
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import jax
 import jax.numpy as jnp
+import jax_plugins.meshloom
 import numpy as np
 from jax._src.lib import _jax, xla_client
 from jax.experimental import io_callback, serialize_executable
@@ -521,6 +524,12 @@ class Programs(unittest.TestCase):
         for _ in range(3):
             jax.clear_caches()
             np.testing.assert_array_equal(jnp.linalg.inv(jnp.full((1, 1), 4.0)), [[0.25]])
+
+    def test_the_path_of_the_library_may_be_relative(self):
+        library = Path(__file__).resolve()
+        with contextlib.chdir(library.parent), unittest.mock.patch.dict(
+                os.environ, MESHLOOM_PJRT_PLUGIN=library.name):
+            self.assertEqual(jax_plugins.meshloom.library_path(), library)
 
     def test_a_library_that_is_older_than_the_package_says_so(self):
         with self.assertRaisesRegex(Exception, "'later_function'.*older than the package"):
