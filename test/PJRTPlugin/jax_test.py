@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -260,8 +261,11 @@ class Devices(unittest.TestCase):
         for partition, kind, message in wrong:
             cosine = custom_partitioning(jnp.cos)
             cosine.def_partition(partition, sharding_rule="i -> i")
-            with self.assertRaisesRegex(kind, message):
+            with self.assertRaisesRegex(kind, message) as caught:
                 jax.jit(cosine)(jax.device_put(np.arange(8.0), cut))
+            files = [Path(frame.filename).name
+                     for frame in traceback.extract_tb(caught.exception.__traceback__)]
+            self.assertNotIn("partitioning.py", files)
 
     def test_pmap(self):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))

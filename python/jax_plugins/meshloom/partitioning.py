@@ -12,7 +12,7 @@ import weakref
 
 import jax
 import numpy as np
-from jax._src import compiler, core, custom_partitioning, sharding_impls
+from jax._src import compiler, core, custom_partitioning, sharding_impls, traceback_util
 from jax._src import mesh as mesh_lib
 from jax._src.interpreters import mlir
 from jax._src.lib.mlir import ir
@@ -220,6 +220,8 @@ def _partitioned(module, compile_module):
 def register() -> None:
     """Registers the lowering for the platform name that JAX's own client has, too."""
     mlir.register_lowering(custom_partitioning.custom_partitioning_p, _lower, platform="cpu")
+    # Tracebacks of errors that users see have no functions of this file.
+    traceback_util.register_exclusion(__file__)
     compile_or_get_cached = compiler.compile_or_get_cached
 
     def compile_partitioned(backend, module, devices, options, host_callbacks,
