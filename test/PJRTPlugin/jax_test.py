@@ -271,6 +271,16 @@ class Devices(unittest.TestCase):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
         np.testing.assert_array_equal(got, [28] * 8)
 
+    def test_results_in_memory_of_the_host(self):
+        device = NamedSharding(mesh_of(8), P("x"))
+        host = device.with_memory_kind("pinned_host")
+        x = jax.device_put(np.arange(8.0), host)
+        y = jax.jit(lambda a: (jax.device_put(a, device) + 1, a), out_shardings=(device, host))(x)
+        self.assertEqual([a.sharding.memory_kind for a in y], ["device", "pinned_host"])
+        z = jax.jit(lambda a: jax.device_put(a * 2, host))(y[0])
+        self.assertEqual(z.sharding.memory_kind, "pinned_host")
+        np.testing.assert_array_equal(z, np.arange(8.0) * 2 + 2)
+
     def test_donated_shards(self):
         x = jax.device_put(np.arange(16.0), NamedSharding(mesh_of(8), P("x")))
         y = jax.jit(lambda a: a + 1, donate_argnums=0)(x)
