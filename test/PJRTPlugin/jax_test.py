@@ -271,6 +271,12 @@ class Devices(unittest.TestCase):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
         np.testing.assert_array_equal(got, [28] * 8)
 
+    def test_keys_of_the_compilation_cache_have_the_topology(self):
+        topology = xla_client.get_topology_for_devices(jax.devices())
+        # JAX 0.8 hashes the bytes itself.
+        self.assertTrue(topology.fingerprint() if hasattr(topology, "fingerprint")
+                        else topology.serialize())
+
     def test_results_in_memory_of_the_host(self):
         device = NamedSharding(mesh_of(8), P("x"))
         host = device.with_memory_kind("pinned_host")
