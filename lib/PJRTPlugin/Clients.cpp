@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clients: virtual devices, and the options that they are created with.
+#include "ExecutableObjects.h"
 #include "FfiCalls.h"
 #include "FunctionTable.h"
 #include "Inspections.h"
@@ -391,6 +392,19 @@ Status topologyAttributes(const Arguments &args) {
   args.set<size_t>(Args::num_attributes, 0);
   return Success();
 }
+
+/// Gives what a compiled program depends on, for the keys of JAX's cache.
+Status serializeTopology(const Arguments &args) {
+  using Args = capi::TopologyDescription_Serialize_Args;
+  const auto &client = args.object<ClientObject>(Args::topology);
+  std::string text = fmt::format("{}, devices of processes", platformVersion());
+  for (const auto &device : client.devices)
+    text += fmt::format(" {}", device->process);
+  giveText(args, Args::serialized_topology, Args::serialized_topology_deleter,
+           Args::serialized_bytes, Args::serialized_bytes_size,
+           std::move(text));
+  return Success();
+}
 } // namespace
 
 Result<DeviceObject *> ClientObject::device(int64_t id) const {
@@ -429,4 +443,5 @@ void plugin::addClients(FunctionTable &table) {
   table.set<topologyVersion>(Slot::TopologyDescription_PlatformVersion);
   table.set<topologyDevices>(Slot::TopologyDescription_GetDeviceDescriptions);
   table.set<topologyAttributes>(Slot::TopologyDescription_Attributes);
+  table.set<serializeTopology>(Slot::TopologyDescription_Serialize);
 }

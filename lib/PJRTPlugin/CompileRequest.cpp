@@ -2,9 +2,12 @@
 // The options that a program is compiled with, from XLA's CompileOptionsProto.
 #include "ProgramCompiler.h"
 
+#include "XlaOptions.h"
+
 #include "meshloom/Runtime/Backends/PJRT/WireFormat.h"
 #include "meshloom/Support/MachineModelFile.h"
 
+#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -71,33 +74,42 @@ Status readBuild(CompileRequest &request, std::string_view bytes) {
                      });
 }
 
-/// An entry of env_option_overrides: a name, and a value of some kind.
+/// OptionOverrideProto: a value of one of the kinds that it has.
+Status readValue(OptionValue &value, std::string_view bytes) {
+  return readMessage(
+      "OptionOverrideProto", bytes, [&](const Field &field) -> Status {
+        if (field.number == 1)
+          value = std::string(field.bytes);
+        if (field.number == 2)
+          value = field.value != 0;
+        if (field.number == 3)
+          value = int64_t(field.value);
+        if (field.number == 4 && field.bytes.size() == sizeof(double)) {
+          double number;
+          std::memcpy(&number, field.bytes.data(), sizeof(number));
+          value = number;
+        }
+        return Success();
+      });
+}
+
+/// An entry of env_option_overrides: a name and a value.
 Status readOverride(ProgramOptions &options, std::string_view bytes) {
-  std::string name, value;
+  std::string name;
+  OptionValue value;
   Status read = readMessage(
       "OptionOverrideProto", bytes, [&](const Field &field) -> Status {
         if (field.number == 1)
           name = field.bytes;
-        if (field.number != 2)
-          return Success();
-        return readMessage("OptionOverrideProto", field.bytes,
-                           [&](const Field &kind) -> Status {
-                             if (kind.number == 1)
-                               value = kind.bytes;
-                             if (kind.number == 2)
-                               value = kind.value ? "true" : "false";
-                             if (kind.number == 3)
-                               value = std::to_string(int64_t(kind.value));
-                             return Success();
-                           });
+        return field.number == 2 ? readValue(value, field.bytes)
+                                 : Status(Success());
       });
   if (!read)
     return read;
-  // Flags of XLA's own compiler say nothing about this one. Callers set them
-  // for whatever platform they run on.
-  if (name.starts_with("xla_"))
-    return Success();
-  auto found = setProgramOption(options, name, value);
+  // Callers set them for whatever platform they run on.
+  if (isXlaOption(name))
+    return checkXlaOption(name, value);
+  auto found = setProgramOption(options, name, textOf(value));
   if (!found)
     return found.error();
   if (!*found)

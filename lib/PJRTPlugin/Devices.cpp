@@ -159,13 +159,13 @@ Status memoryDevices(const Arguments &args) {
 }
 } // namespace
 
-MemoryObject &DeviceObject::defaultMemory() const {
+MemoryObject &DeviceObject::memory(int32_t kind) const {
   if (memories.empty())
     Error(fmt::format("device {} is one of process {}, whose memory process {} "
                       "cannot use",
                       id, process, client->process()))
         .raise();
-  return *static_cast<MemoryObject *>(memories.front());
+  return *static_cast<MemoryObject *>(memories[size_t(kind)]);
 }
 
 void plugin::addDevices(FunctionTable &table) {

@@ -78,8 +78,9 @@ ExecutableObject::ExecutableObject(std::shared_ptr<const LoadedProgram> program)
         type ? order.ofValue(type->layout.local_shape(type->shape)) : Shape();
     resultDims.insert(resultDims.end(), local.begin(), local.end());
     resultRanks.push_back(local.size());
-    resultMemoryKinds.push_back(memoryKinds[0].data());
-    resultMemoryKindSizes.push_back(memoryKinds[0].size());
+    const std::string_view kind = memoryKinds[interface.results[i].memoryKind];
+    resultMemoryKinds.push_back(kind.data());
+    resultMemoryKindSizes.push_back(kind.size());
   }
   argumentShardings.finish();
   resultShardings.finish();

@@ -277,7 +277,8 @@ void Execution::giveResults(const std::vector<Array> &results) {
       whole = std::make_shared<SharedArray>(
           SharedArray{results[size_t(program.resultAt[i])]});
     for (size_t partition = 0; partition < partitions; ++partition) {
-      MemoryObject &memory = loaded.devices[partition]->defaultMemory();
+      MemoryObject &memory =
+          loaded.devices[partition]->memory(value.memoryKind);
       listOf(Args::output_lists, partition)[i] = new BufferObject(
           memory, loaded.resultTypes[i][partition],
           {whole, places.meshIndex(program.partitionsHere[partition])});

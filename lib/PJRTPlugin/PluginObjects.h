@@ -47,9 +47,16 @@ struct DeviceObject : HandleObject<DeviceObject> {
   /// Empty where the device is of a different process.
   std::vector<capi::Handle> memories = {};
 
-  /// Throws meshloom::Error where the device is of a different process.
-  MemoryObject &defaultMemory() const;
+  /// Returns the device's memory of a kind, an index of `memoryKinds`. Throws
+  /// meshloom::Error where the device is of a different process.
+  MemoryObject &memory(int32_t kind) const;
+  MemoryObject &defaultMemory() const { return memory(0); }
 };
+
+/// The kinds of memory that a device has. Each device has all of them, and the
+/// first one is the default.
+constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
+                                            "unpinned_host"};
 
 /// A kind of memory of a device. All kinds are this process's memory.
 struct MemoryObject : HandleObject<MemoryObject> {
@@ -59,10 +66,6 @@ struct MemoryObject : HandleObject<MemoryObject> {
   int32_t kind = 0; ///< an index of `memoryKinds`
   std::string text = {};
 };
-/// The first kind is what devices have by default.
-constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
-                                            "unpinned_host"};
-
 /// The addresses that users have asked buffers for. Safe to use from any
 /// thread.
 class ClaimedAddresses : public std::enable_shared_from_this<ClaimedAddresses> {

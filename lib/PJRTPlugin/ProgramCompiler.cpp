@@ -6,6 +6,7 @@
 #include "FfiCalls.h"
 #include "PartitionedInterface.h"
 #include "Placement.h"
+#include "PluginObjects.h"
 #include "StackAddends.h"
 
 #include "meshloom/Compiler/Compiler.h"
@@ -27,6 +28,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace meshloom;
 using namespace meshloom::plugin;
@@ -98,6 +100,20 @@ Result<FuncOp> mainOf(ModuleOp module) {
   return main;
 }
 
+/// Returns which kind of memory the caller wants a result in.
+Result<int32_t> memoryKindOf(FuncOp main, unsigned result) {
+  auto kind = main.getResultAttrOfType<StringAttr>(result, "mhlo.memory_kind");
+  if (!kind)
+    return 0;
+  const auto *found =
+      llvm::find(memoryKinds, std::string_view(kind.getValue()));
+  if (found == std::end(memoryKinds))
+    return Error(fmt::format("result {} of the program is for memory of the "
+                             "kind '{}'; devices have {}",
+                             result, kind.str(), fmt::join(memoryKinds, ", ")));
+  return int32_t(found - memoryKinds);
+}
+
 /// Returns the interface of a program, whose arguments and results then have
 /// the dims that their arrays have.
 Result<ProgramInterface> interfaceOf(ModuleOp module) {
@@ -127,6 +143,12 @@ Result<ProgramInterface> interfaceOf(ModuleOp module) {
   for (auto [value, order] :
        llvm::zip_equal(interface.results, orders->results))
     value.order = order;
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    auto kind = memoryKindOf(main, i);
+    if (!kind)
+      return kind.error();
+    interface.results[i].memoryKind = *kind;
+  }
   llvm::SmallDenseSet<uint64_t> taken;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto result = main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");

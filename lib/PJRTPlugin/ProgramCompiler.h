@@ -55,6 +55,9 @@ struct ValueType {
   /// A first dim of the shape has a place for each device's addend, and callers
   /// see an unreduced value without it.
   bool isStacked = false;
+  /// The kind of memory that callers find a result in, an index of
+  /// `memoryKinds`.
+  int32_t memoryKind = 0;
   /// Where its parts are, in `LoadedProgram::places`.
   size_t places = 0;
 };

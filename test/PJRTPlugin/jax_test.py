@@ -6,6 +6,7 @@
 A Python without JAX is a skip (exit code 77, for ctest). JAX finds the plug-in by the
 package in python/.
 """
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -14,7 +15,9 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import unittest
+import unittest.mock
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -28,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import jax
 import jax.numpy as jnp
+import jax_plugins.meshloom
 import numpy as np
 from jax._src.lib import _jax, xla_client
 from jax.experimental import io_callback, serialize_executable
@@ -213,20 +217,75 @@ class Devices(unittest.TestCase):
         np.testing.assert_array_equal(ring, np.roll(np.arange(8.0), 1))
         np.testing.assert_array_equal(numbered, 2 * np.arange(8.0))
 
-    def test_custom_partitioning_is_the_function_itself(self):
-        @custom_partitioning
-        def total(a):
-            return a.sum(axis=1)
+    def test_custom_partitioning_calls_partition(self):
+        layouts = []
 
-        total.def_partition(partition=None, sharding_rule="i j -> i")
-        x = np.arange(32.0, dtype=np.float32).reshape(8, 4)
-        cut = NamedSharding(mesh_of(4, 2), P("x", "y"))
-        step = jax.jit(lambda a: total(a) + 1)
-        np.testing.assert_array_equal(step(jax.device_put(x, cut)), x.sum(axis=1) + 1)
+        def partition(mesh, operands, result):
+            layouts.append(([operand.sharding.spec for operand in operands],
+                            result.sharding.spec))
+            axis = operands[1].sharding.spec[0]
+
+            def product(a, b):
+                # The devices' own algorithm, which gives 3 times what the function does.
+                return 3 * jax.lax.psum(a @ b, axis)
+
+            return mesh, product, result.sharding, tuple(x.sharding for x in operands)
+
+        product = custom_partitioning(lambda a, b: a @ b)
+        product.def_partition(partition, sharding_rule="i j, j k -> i k",
+                              reduction_factors=("j",))
+        mesh = mesh_of(4, 2)
+        x, y = np.arange(32.0).reshape(8, 4), np.arange(12.0).reshape(4, 3)
+        arguments = (jax.device_put(x, NamedSharding(mesh, P("x", "y"))),
+                     jax.device_put(y, NamedSharding(mesh, P("y"))))
+        step = jax.jit(lambda a, b: product(a, b) + 1)
+        np.testing.assert_array_equal(step(*arguments), 3 * (x @ y) + 1)
+        self.assertEqual(layouts, [([P("x", "y"), P("y", None)], P("x", None))])
+        # Nothing is partitioned on one device, in shard_map, or without `partition`.
+        np.testing.assert_array_equal(step(x, y), x @ y + 1)
+        product.def_partition(None, sharding_rule="i j, j k -> i k")
+        np.testing.assert_array_equal(jax.jit(product)(*arguments), x @ y)
+
+    def test_mistakes_of_partition_are_exceptions(self):
+        cut = NamedSharding(mesh_of(8), P("x"))
+        whole = NamedSharding(mesh_of(8), P())
+        wrong = [
+            (lambda mesh, operands, result: (mesh, jnp.cos, whole, (cut,)),
+             ValueError, r"Mismatch in result shapes.*\(1,\).*\(8,\)"),
+            (lambda mesh, operands, result: (mesh, jnp.cos, cut, (None,)),
+             ValueError, "must return Sharding"),
+            (lambda mesh, operands, result: (mesh, lambda a: jax.debug.print("{}", a) or a, cut,
+                                             (cut,)),
+             NotImplementedError, "calls Python"),
+        ]
+        for partition, kind, message in wrong:
+            cosine = custom_partitioning(jnp.cos)
+            cosine.def_partition(partition, sharding_rule="i -> i")
+            with self.assertRaisesRegex(kind, message) as caught:
+                jax.jit(cosine)(jax.device_put(np.arange(8.0), cut))
+            files = [Path(frame.filename).name
+                     for frame in traceback.extract_tb(caught.exception.__traceback__)]
+            self.assertNotIn("partitioning.py", files)
 
     def test_pmap(self):
         got = jax.pmap(lambda a: jax.lax.psum(a, "i"), axis_name="i")(jnp.arange(8.0))
         np.testing.assert_array_equal(got, [28] * 8)
+
+    def test_keys_of_the_compilation_cache_have_the_topology(self):
+        topology = xla_client.get_topology_for_devices(jax.devices())
+        # JAX 0.8 hashes the bytes itself.
+        self.assertTrue(topology.fingerprint() if hasattr(topology, "fingerprint")
+                        else topology.serialize())
+
+    def test_results_in_memory_of_the_host(self):
+        device = NamedSharding(mesh_of(8), P("x"))
+        host = device.with_memory_kind("pinned_host")
+        x = jax.device_put(np.arange(8.0), host)
+        y = jax.jit(lambda a: (jax.device_put(a, device) + 1, a), out_shardings=(device, host))(x)
+        self.assertEqual([a.sharding.memory_kind for a in y], ["device", "pinned_host"])
+        z = jax.jit(lambda a: jax.device_put(a * 2, host))(y[0])
+        self.assertEqual(z.sharding.memory_kind, "pinned_host")
+        np.testing.assert_array_equal(z, np.arange(8.0) * 2 + 2)
 
     def test_donated_shards(self):
         x = jax.device_put(np.arange(16.0), NamedSharding(mesh_of(8), P("x")))
@@ -486,6 +545,12 @@ class Programs(unittest.TestCase):
             jax.clear_caches()
             np.testing.assert_array_equal(jnp.linalg.inv(jnp.full((1, 1), 4.0)), [[0.25]])
 
+    def test_the_path_of_the_library_may_be_relative(self):
+        library = Path(__file__).resolve()
+        with contextlib.chdir(library.parent), unittest.mock.patch.dict(
+                os.environ, MESHLOOM_PJRT_PLUGIN=library.name):
+            self.assertEqual(jax_plugins.meshloom.library_path(), library)
+
     def test_a_library_that_is_older_than_the_package_says_so(self):
         with self.assertRaisesRegex(Exception, "'later_function'.*older than the package"):
             xla_client.make_c_api_client("meshloom", {"later_function": 1}, None)
@@ -499,6 +564,21 @@ class Programs(unittest.TestCase):
             lowered.compile({"nonsense": True})
         with self.assertRaisesRegex(Exception, "refine must be true or false"):
             lowered.compile({"refine": "perhaps"})
+
+    def test_options_of_xlas_compiler_have_values_of_their_types(self):
+        lowered = jax.jit(lambda a: a + 1).lower(jnp.arange(4.0))
+        lowered.compile({"xla_embed_ir_in_executable": "True", "xla_gpu_autotune_level": "2",
+                         "xla_gpu_autotune_gemm_rtol": 0.5, "xla_of_a_later_version": "x",
+                         "xla_gpu_detect_nan": 1, "xla_dump_to": ""})
+        for name, value, kind in [("xla_embed_ir_in_executable", "perhaps", "bool"),
+                                  ("xla_backend_optimization_level", 1 << 40, "int32"),
+                                  ("xla_gpu_autotune_max_solutions", "1.5", "int64"),
+                                  ("xla_gpu_autotune_gemm_rtol", "", "float"),
+                                  ("xla_gpu_detect_nan", 1.5, "enum"),
+                                  ("xla_dump_to", 3, "string")]:
+            with self.assertRaisesRegex(
+                    Exception, f"While setting option {name}, '{value}' is not a valid {kind}"):
+                lowered.compile({name: value})
 
     def test_analysis_of_a_compiled_program(self):
         sharding = NamedSharding(mesh_of(8), P("x"))

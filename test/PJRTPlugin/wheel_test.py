@@ -7,6 +7,7 @@ files, and JAX from the Python that runs this; one without JAX or pip is a skip 
 """
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -45,6 +46,39 @@ func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 """
 
 
+# Writes the libraries that the process has loaded after a product, an inverse and a sum.
+LOADED = """
+import jax, jax.numpy as jnp
+a = jnp.eye(256) * 2
+print(float(jnp.tanh(jnp.linalg.inv(a) @ a).sum()))
+print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, sep="\\n")
+"""
+
+
+class Environment:
+    """A new environment with a wheel's files, and JAX from this Python."""
+
+    def __init__(self, folder, wheel):
+        self.folder = folder
+        venv.create(folder / "new", symlinks=True)
+        self.python = folder / "new" / "bin" / "python"
+        site = Path(subprocess.check_output(
+            [self.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+            text=True).strip())
+        (site / "jax.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
+                        "--no-index", "--disable-pip-version-check", "--target", site, wheel],
+                       check=True)
+
+    def run(self, test, text, **variables):
+        inherited = {name: value for name, value in os.environ.items()
+                     if not name.startswith(("MESHLOOM_", "JAX_", "PYTHON"))}
+        done = subprocess.run([self.python, "-c", text], cwd=self.folder, capture_output=True,
+                              text=True, env={**inherited, **variables})
+        test.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+
 class Wheel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -54,23 +88,11 @@ class Wheel(unittest.TestCase):
         subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps",
                         "--disable-pip-version-check", "-w", scratch, ROOT],
                        check=True, env=environment)
-        venv.create(cls.folder / "new", symlinks=True)
-        cls.python = cls.folder / "new" / "bin" / "python"
-        site = Path(subprocess.check_output(
-            [cls.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-            text=True).strip())
-        (site / "jax.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
-                        "--no-index", "--disable-pip-version-check", "--target", site,
-                        *cls.folder.glob("*.whl")], check=True)
+        [wheel] = cls.folder.glob("*.whl")
+        cls.environment = Environment(cls.folder, wheel)
 
     def run_python(self, text, **variables):
-        inherited = {name: value for name, value in os.environ.items()
-                     if not name.startswith(("MESHLOOM_", "JAX_", "PYTHON"))}
-        done = subprocess.run([self.python, "-c", text], cwd=self.folder, capture_output=True,
-                              text=True, env={**inherited, **variables})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        return self.environment.run(self, text, **variables)
 
     def test_three_lines_of_jax_run_on_eight_devices(self):
         output = self.run_python(SHARDED_SUM, JAX_PLATFORMS="meshloom,cpu", MESHLOOM_DEVICES="8")
@@ -88,6 +110,25 @@ class Wheel(unittest.TestCase):
     def test_programs_are_explained_by_the_mesh_opt_of_the_wheel(self):
         (self.folder / "program.mlir").write_text(PROGRAM)
         self.assertIn("all_gather", self.run_python(EXPLAIN))
+
+
+class ManylinuxWheel(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("auditwheel") and shutil.which("patchelf"),
+                         "there are no auditwheel and patchelf")
+    def test_the_libraries_are_those_of_the_wheel(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        wheel = subprocess.check_output(
+            [ROOT / "scripts" / "make-wheel", "--manylinux", folder], text=True,
+            env={**os.environ, "MESHLOOM_BUILD": build}).strip()
+        self.assertIn("-manylinux_2_", wheel)
+        environment = Environment(folder, wheel)
+        product, *libraries = environment.run(self, LOADED, JAX_PLATFORMS="meshloom,cpu").split()
+        self.assertAlmostEqual(float(product), 256 * 0.7615942, places=3)
+        for name in ["libLLVM", "libMLIR", "libdnnl", "libtbb", "libfmt", "libopenblas.so"]:
+            paths = [path for path in libraries if Path(path).name.startswith(name)]
+            self.assertTrue(paths, name)
+            for path in paths:
+                self.assertIn("meshloom_jax.libs", path)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,8 @@ public:
     SmallVector<unsigned> manualAxes;
     Lanes lanes;
     dtensor::LayoutAttr layout; ///< of the first member that is decided
+    /// The wishes of members that came before it.
+    SmallVector<dtensor::ConstraintOp> open;
   };
   std::map<int64_t, Group> groups;
 

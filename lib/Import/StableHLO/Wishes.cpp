@@ -93,6 +93,14 @@ Value importer::inspected(Importer &importer, Value value, StringRef name,
   return told;
 }
 
+/// Gives the result of a wish a layout.
+static void pin(dtensor::ConstraintOp constraint, dtensor::LayoutAttr layout) {
+  auto type = cast<RankedTensorType>(constraint.getType());
+  constraint.getResult().setType(
+      RankedTensorType::get(type.getShape(), type.getElementType(), layout));
+  constraint->removeAttr(dtensor::Wish::attrName);
+}
+
 FailureOr<Value> importer::joinGroup(Importer &im, Value value, int64_t group,
                                      Operation *around) {
   LaneBuilder &b = im.b;
@@ -118,18 +126,25 @@ FailureOr<Value> importer::joinGroup(Importer &im, Value value, int64_t group,
   // The devices along manual axes have different values of these, or not.
   if (others.lanes != lanes)
     return value;
-  if (auto layout = dtensor::layoutAttrOf(value.getType())) {
-    if (!others.layout)
-      others.layout = dtensor::LayoutAttr::get(
-          b.getContext(), layout.getLayout().without_partial());
-    else if (others.layout != layout)
-      return b.note(
-          b.create<dtensor::ConstraintOp>(b.getLoc(), value, others.layout),
-          lanes);
+  auto layout = dtensor::layoutAttrOf(value.getType());
+  if (layout && !others.layout) {
+    others.layout = dtensor::LayoutAttr::get(
+        b.getContext(), layout.getLayout().without_partial());
+    for (dtensor::ConstraintOp member : others.open)
+      pin(member, others.layout);
+  } else if (others.layout && others.layout != layout) {
+    // The decided member may have no other use, and be gone when layouts
+    // propagate: so its layout is said here.
+    return b.note(
+        b.create<dtensor::ConstraintOp>(b.getLoc(), value, others.layout),
+        lanes);
   }
   dtensor::Wish wish = openWish(im.b, value);
   wish.group = group;
-  return b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
+  Value member = b.note(dtensor::addWish(b, b.getLoc(), value, wish), lanes);
+  if (!layout)
+    others.open.push_back(member.getDefiningOp<dtensor::ConstraintOp>());
+  return member;
 }
 
 FailureOr<Value> importer::constrain(Importer &importer, Value value,

@@ -40,7 +40,8 @@ def library_path() -> pathlib.Path:
         ]
     for candidate in candidates:
         if candidate.is_file():
-            return candidate
+            # A path without a folder is a name that the system's linker looks for elsewhere.
+            return candidate.absolute()
     raise FileNotFoundError(
         f"Meshloom's plug-in for JAX is in none of these places: "
         f"{', '.join(map(str, candidates))}. MESHLOOM_PJRT_PLUGIN can name it; in a clone, "

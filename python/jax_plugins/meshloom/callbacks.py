@@ -130,7 +130,7 @@ class _ExecutionContext:
         )
 
 
-class _OutsideOfMeshes:
+class OutsideOfMeshes:
     """A function of the user runs as in a thread of its own: no mesh of the caller is set."""
 
     def __enter__(self):
@@ -169,7 +169,7 @@ def _call_with_arrays(function, is_ordered, operands, results):
 def _call(function, kind, operand_count, operands, result_count, results):
     try:
         callable_ = ctypes.cast(function, ctypes.py_object).value
-        with _OutsideOfMeshes():
+        with OutsideOfMeshes():
             if kind == _BUFFERS:
                 _call_with_buffers(callable_, operands[:operand_count], results[:result_count])
             else:

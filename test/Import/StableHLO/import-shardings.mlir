@@ -116,9 +116,9 @@ func.func @gspmd(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[2,4]<=[8]}"}) 
 // jax.experimental.shard_alike without Shardy: values of one group are laid
 // out alike, and `unknown` says nothing else about them.
 // CHECK-LABEL: func.func @alike(
-// CHECK-SAME: %arg1: tensor<8x16xf32>)
+// CHECK-SAME: %arg0: tensor<8x16xf32, #[[L:[^>]*]]>, %arg1: tensor<8x16xf32>)
 // CHECK: %[[A:.*]] = dtensor.constraint %arg0 {dtensor.wish = {group = 3 : i64, {{.*}}open = array<i1: true, true>
-// CHECK: %[[B:.*]] = dtensor.constraint %{{.*}} {dtensor.wish = {group = 3 : i64, {{.*}}open = array<i1: true, true>
+// CHECK: %[[B:.*]] = dtensor.constraint %{{.*}} : (tensor<8x16xf32>) -> tensor<8x16xf32, #[[L]]>
 // CHECK: dtensor.multiply %[[A]], %[[B]]
 func.func @alike(%a: tensor<8x16xf32> {mhlo.sharding = "{devices=[2,4]<=[8]}"}, %b: tensor<8x16xf32> {mhlo.sharding = "{unknown}"}) -> tensor<8x16xf32> {
   %0 = stablehlo.sine %b : tensor<8x16xf32>

@@ -100,6 +100,23 @@ func.func @groups(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
+// The layout of a decided member is that of the others, also where it has no
+// other use.
+// CHECK-LABEL: func.func @unused_member(
+// CHECK-SAME: tensor<8xf32, #[[Y:layout_y[^>]*]]>
+// CHECK: %[[FIRST:.*]] = dtensor.iota
+// CHECK: dtensor.constraint %[[FIRST]] : (tensor<8xi32>) -> tensor<8xi32, #[[Y]]>
+// CHECK: %[[LAST:.*]] = dtensor.iota
+// CHECK: dtensor.constraint %[[LAST]] : (tensor<8xi32>) -> tensor<8xi32, #[[Y]]>
+func.func @unused_member(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<8xi32>, tensor<8xi32>) {
+  %0 = stablehlo.iota dim = 0 : tensor<8xi32>
+  sdy.sharding_group %0 group_id=1 : tensor<8xi32>
+  sdy.sharding_group %a group_id=1 : tensor<8xf32>
+  %1 = stablehlo.iota dim = 0 : tensor<8xi32>
+  sdy.sharding_group %1 group_id=1 : tensor<8xi32>
+  return %0, %1 : tensor<8xi32>, tensor<8xi32>
+}
+
 // Open dims beside `unreduced`, and with a priority alone.
 func.func @pending_open(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}p1, {"y", ?}p2]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y", ?}], unreduced={"x"}>}) {
   %0 = sdy.sharding_constraint %a <@mesh, [{?}, {?}], unreduced={"x"}> : tensor<8x8xf32>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The wire format of protocol buffers, in which XLA's messages are: a field is
-// (number << 3 | kind), then a varint (kind 0) or a length and that many bytes
-// (kind 2).
+// (number << 3 | kind), then a varint (kind 0), 8 bytes (kind 1), or a length
+// and that many bytes (kind 2).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace meshloom::pjrt {
 struct Field {
   uint64_t number = 0;
   uint64_t value = 0;     ///< of a number
-  std::string_view bytes; ///< of a text, message or list
+  std::string_view bytes; ///< of a text, message, list or number of 8 bytes
   bool isNumber = false;
 };
 
@@ -38,7 +38,7 @@ public:
       field.value = varint();
       break;
     case 1:
-      take(8);
+      field.bytes = take(8);
       break;
     case 2:
       field.bytes = take(varint());
