@@ -134,31 +134,58 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return mlir::ShapedType::getNumElements(sizes);
 }
 
+/// Returns the border of a local select between two shifts of one tensor.
+static std::optional<Border> borderOfRoll(SelectOp select) {
+  Type type = select.getType();
+  const auto border = borderOf(select);
+  auto pad = select.getOnTrue().getDefiningOp<PadOp>();
+  if (!border || !pad || spmd::layoutOf(type).is_partial() ||
+      !spmd::layoutOf(type).dim_axes()[border->dim].empty() ||
+      !spmd::windowsOf(type).empty() ||
+      pad.getOperand().getType().getEncoding() !=
+          cast<RankedTensorType>(type).getEncoding())
+    return std::nullopt;
+  return border;
+}
+
+/// Short pieces of many short rows take longer to copy than to look for.
+static bool hasLongPieces(ArrayRef<int64_t> shape, Border border) {
+  constexpr int64_t shortPiece = 16, shortRow = 256;
+  const int64_t size = shape[border.dim],
+                shorter = std::min(border.place, size - border.place),
+                inner = product(shape.drop_front(border.dim + 1));
+  return shorter > 0 &&
+         (product(shape.take_front(border.dim)) <= 1 ||
+          shorter * inner >= shortPiece || size * inner >= shortRow);
+}
+
+/// Returns the border of a roll whose parts are copied; it may be a shift of
+/// another roll of them (jnp.roll along several dims).
+static std::optional<Border> borderOfCopies(SelectOp select) {
+  auto isReadAsWhole = [](Operation *user) {
+    if (auto pad = dyn_cast<PadOp>(user); pad && pad->hasOneUse())
+      if (auto outer = dyn_cast<SelectOp>(*pad->user_begin()))
+        return borderOfCopies(outer).has_value();
+    return !isPerElement(user) && !isa<PadOp, SliceOp>(user);
+  };
+  const auto border = borderOfRoll(select);
+  return border && hasLongPieces(globalShape(select.getType()), *border) &&
+                 llvm::all_of(select->getUsers(), isReadAsWhole)
+             ? border
+             : std::nullopt;
+}
+
 void meshloom::writeRollsByParts(Block &block) {
   for (auto select : llvm::make_early_inc_range(block.getOps<SelectOp>())) {
+    const auto border = borderOfCopies(select);
+    if (!border)
+      continue;
+    Operation *source =
+        select.getOnTrue().getDefiningOp<PadOp>().getOperand().getDefiningOp();
+    if (source && isPerElement(source))
+      continue;
     Type type = select.getType();
-    const auto border = borderOf(select);
-    auto pad = select.getOnTrue().getDefiningOp<PadOp>();
-    if (!border || !pad || spmd::layoutOf(type).is_partial() ||
-        !spmd::layoutOf(type).dim_axes()[border->dim].empty() ||
-        !spmd::windowsOf(type).empty() ||
-        pad.getOperand().getType().getEncoding() !=
-            cast<RankedTensorType>(type).getEncoding())
-      continue;
-    // Short pieces of many short rows take longer to copy than to look for.
-    constexpr int64_t shortPiece = 16, shortRow = 256;
-    Operation *source = pad.getOperand().getDefiningOp();
-    const SmallVector<int64_t> shape = globalShape(type);
-    const int64_t size = shape[border->dim],
-                  shorter = std::min(border->place, size - border->place),
-                  inner = product(ArrayRef(shape).drop_front(border->dim + 1));
-    if ((source && isPerElement(source)) || shorter <= 0 ||
-        (product(ArrayRef(shape).take_front(border->dim)) > 1 &&
-         shorter * inner < shortPiece && size * inner < shortRow) ||
-        llvm::any_of(select->getUsers(), [](Operation *user) {
-          return isPerElement(user) || isa<PadOp, SliceOp>(user);
-        }))
-      continue;
+    const int64_t size = globalShape(type)[border->dim];
     OpBuilder b(select);
     Value first = shiftedSlice(select.getOnTrue(), border->dim, 0,
                                border->place, b),

@@ -442,6 +442,35 @@ func.func @rolled_short_rows(%x: tensor<4x255xi8, #rows>) -> tensor<4x255xi8, #r
 // -----
 
 #mesh = #dtensor.mesh<x = 2>
+#rows = #spmd.shard<[4, 256], #dtensor.layout<#mesh, [*, *]>>
+#s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
+
+// A tensor that is rolled along two dims is copied along one after the other.
+// CHECK-LABEL: func.func @rolled_twice
+// CHECK-NEXT: spmd.kernel loops [256] {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel loops [3, 256] {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel loops [4, 3] {{.*}}{ops = "concatenate"}
+// CHECK: spmd.kernel loops [4, 253] {{.*}}{ops = "concatenate"}
+func.func @rolled_twice(%x: tensor<4x256xi8, #rows>) -> tensor<4x256xi8, #rows> {
+  %zero = dtensor.constant dense<0> : tensor<i8> -> tensor<i8, #s>
+  %row = dtensor.iota dim 0 : tensor<4x256xi32, #rows>
+  %one = dtensor.constant dense<1> : tensor<4x256xi32> -> tensor<4x256xi32, #rows>
+  %isFirstRow = dtensor.compare LT, %row, %one : (tensor<4x256xi32, #rows>, tensor<4x256xi32, #rows>) -> tensor<4x256xi1, #rows>
+  %0 = dtensor.pad %x, %zero low [-3, 0] high [3, 0] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %1 = dtensor.pad %x, %zero low [1, 0] high [-1, 0] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %2 = dtensor.select %isFirstRow, %0, %1 : (tensor<4x256xi1, #rows>, tensor<4x256xi8, #rows>, tensor<4x256xi8, #rows>) -> tensor<4x256xi8, #rows>
+  %index = dtensor.iota dim 1 : tensor<4x256xi32, #rows>
+  %three = dtensor.constant dense<3> : tensor<4x256xi32> -> tensor<4x256xi32, #rows>
+  %isFirst = dtensor.compare LT, %index, %three : (tensor<4x256xi32, #rows>, tensor<4x256xi32, #rows>) -> tensor<4x256xi1, #rows>
+  %3 = dtensor.pad %2, %zero low [0, -253] high [0, 253] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %4 = dtensor.pad %2, %zero low [0, 3] high [0, -3] interior [0, 0] : (tensor<4x256xi8, #rows>, tensor<i8, #s>) -> tensor<4x256xi8, #rows>
+  %5 = dtensor.select %isFirst, %3, %4 : (tensor<4x256xi1, #rows>, tensor<4x256xi8, #rows>, tensor<4x256xi8, #rows>) -> tensor<4x256xi8, #rows>
+  return %5 : tensor<4x256xi8, #rows>
+}
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
 #first = #spmd.shard<[1, 4], #dtensor.layout<#mesh, [*, *]>>
 #two = #spmd.shard<[2, 4], #dtensor.layout<#mesh, [*, *]>>
 #three = #spmd.shard<[3, 4], #dtensor.layout<#mesh, [*, *]>>
