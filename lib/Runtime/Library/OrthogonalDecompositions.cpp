@@ -66,16 +66,16 @@ void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
     Team::current().forEachRange(
         values.rows, leastColumns, /*grain=*/4,
         [&](int64_t begin, int64_t end) {
-          Matrix<Wide<T>> left = convertedColumns<Wide<T>>(u, begin, end),
-                          right = convertedColumns<Wide<T>>(v, begin, end);
+          Matrix<Wide<T>> wideU = convertedColumns<Wide<T>>(u, begin, end),
+                          wideV = convertedColumns<Wide<T>>(v, begin, end);
           Wide<T> *images = products.column(int(begin)).data();
-          fortran<"gemm", Wide<T>>('N', 'N', a.rows, right.columns, a.columns,
+          fortran<"gemm", Wide<T>>('N', 'N', a.rows, wideV.columns, a.columns,
                                    Wide<T>(1), wide.data(), wide.stride(),
-                                   right.data(), right.stride(), Wide<T>(0),
+                                   wideV.data(), wideV.stride(), Wide<T>(0),
                                    images, products.stride());
           for (int64_t i = begin; i < end; ++i) {
-            auto x = left.column(int(i - begin)),
-                 y = right.column(int(i - begin));
+            auto x = wideU.column(int(i - begin)),
+                 y = wideV.column(int(i - begin));
             const double squares =
                 realDot<Wide<T>>(x, x) * realDot<Wide<T>>(y, y);
             values(int(i), 0) =
@@ -93,7 +93,7 @@ void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
 /// Fewer small matrices are faster one by one than a matrix a lane.
 constexpr int64_t fewestOfLanes = 4;
 
-/// The tolerance of rotations that leaves all digits of T right.
+/// The tolerance of rotations that leaves all digits of T wideV.
 template <typename T>
 constexpr double tolerance = std::is_same_v<T, double> ? 1e-14 : 1e-8;
 

@@ -381,7 +381,7 @@ void KernelEmitter::writeOutInside(function_ref<void()> written,
   const auto dynamicStrides = strides;
   const auto dynamicKinds = strideKinds;
   for (auto [k, stride] : llvm::enumerate(order.shortStrides))
-    if (stride > 0) {
+    if (stride != 0) {
       isExpected = b.create<arith::AndIOp>(loc, isExpected,
                                            isEqual(strides[k][around], stride));
       strides[k][around] = constant(stride);
@@ -478,19 +478,21 @@ void KernelEmitter::emitParallel(const Position &start) {
   const unsigned inner = order.parallel.empty() ? 0 : order.parallel.back();
   writeOutInside(
       [&] {
-        nest(ArrayRef(order.parallel).drop_back(), start,
-             [&](const Position &row) {
-               // All is read before anything is written, so that LLVM finds
-               // what lies side by side.
-               SmallVector<Position> elements;
-               SmallVector<SmallVector<Value>> results;
-               for (int64_t j = 0; j < order.writtenOut; ++j) {
-                 elements.push_back(advance(row, inner, constant(j)));
-                 results.push_back(emitBody(elements.back()));
-               }
-               for (auto [element, values] : llvm::zip_equal(elements, results))
-                 storeElements(element, values);
-             });
+        // All is read before anything is written, so that LLVM finds what lies
+        // side by side.
+        auto writeOut = [&](const Position &row) {
+          SmallVector<Position> elements;
+          SmallVector<SmallVector<Value>> results;
+          for (int64_t j = 0; j < order.writtenOut; ++j) {
+            elements.push_back(advance(row, inner, constant(j)));
+            results.push_back(emitBody(elements.back()));
+          }
+          for (auto [element, values] : llvm::zip_equal(elements, results))
+            storeElements(element, values);
+        };
+        if (reversesShortRows())
+          return emitReversedRows(start, writeOut);
+        nest(ArrayRef(order.parallel).drop_back(), start, writeOut);
       },
       [&] {
         readNeighbours(start, [&](const Position &first) {

@@ -128,7 +128,8 @@ static void chooseShortLoops(spmd::KernelOp kernel, LoopOrder &order) {
           takesWhole && !staticStrides(kernel, k)[around].isStatic
               ? denseStride(kernel, k, around)
               : 0;
-      order.shortStrides.push_back(stride <= shortStride ? stride : 0);
+      order.shortStrides.push_back(std::abs(stride) <= shortStride ? stride
+                                                                   : 0);
     }
   }
   // Loops behind the last parallel one are one run where they are contiguous.
