@@ -4,7 +4,6 @@
 #include "ScatterUpdates.h"
 
 #include "Clones.h"
-#include "RowLanes.h"
 
 using namespace meshloom;
 using namespace meshloom::library;

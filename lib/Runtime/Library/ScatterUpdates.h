@@ -5,6 +5,7 @@
 
 #include "Elements.h"
 #include "IndexedWindows.h"
+#include "RowLanes.h"
 
 #include "meshloom/Runtime/Combine.h"
 
@@ -21,14 +22,14 @@ struct Replace {
 template <ReduceKind by> struct CombineBy {
   static constexpr ReduceKind kind = by;
   template <typename T> static T apply(T value, T update) {
-    const auto a = Numbers<T>::load(value), b = Numbers<T>::load(update);
-    // One of two narrow numbers is not rounded again.
-    if constexpr (by == ReduceKind::Max && !std::is_same_v<T, SumOf<T>>)
-      return a > b || a != a ? value : update;
-    else if constexpr (by == ReduceKind::Min && !std::is_same_v<T, SumOf<T>>)
-      return a < b || a != a ? value : update;
-    else
-      return Numbers<T>::store(combined<by>(a, b));
+    if constexpr (!std::is_same_v<T, SumOf<T>> &&
+                  (by == ReduceKind::Max || by == ReduceKind::Min)) {
+      selectNarrow<by, T, 1>(&value, &update);
+      return value;
+    } else {
+      return Numbers<T>::store(
+          combined<by>(Numbers<T>::load(value), Numbers<T>::load(update)));
+    }
   }
 };
 
