@@ -1,6 +1,6 @@
 // Attention in the forms of JAX, PyTorch and our own layers: causal, with a
-// bias of all examples, with masks of keys that are seen or hidden. A library
-// may compute all of it. The heads are cut.
+// bias of all examples, with masks of keys that are seen or hidden, and of groups
+// of heads that share keys. A library may compute all of it. The heads are cut.
 // RUN: %verify
 #mesh = #dtensor.mesh<model = 2>
 #heads = #dtensor.layout<#mesh, [*, *, model, *]>
@@ -19,8 +19,11 @@ func.func @main(%q0: tensor<2x6x2x8xbf16, #heads>,
                 %q3: tensor<1x5x3x4xf32>,
                 %k3: tensor<1x4x3x4xf32>,
                 %v3: tensor<1x4x3x4xf32>,
-                %m3: tensor<5x4xi1>)
-    -> (tensor<2x2x8x6xbf16>, tensor<2x2x4x8xf16>, tensor<2x2x4x8xbf16>, tensor<1x3x5x4xf32>) {
+                %m3: tensor<5x4xi1>,
+                %q4: tensor<2x4x2x3x4xf32>,
+                %k4: tensor<2x5x2x4xf32>,
+                %v4: tensor<2x5x2x4xf32>)
+    -> (tensor<2x2x8x6xbf16>, tensor<2x2x4x8xf16>, tensor<2x2x4x8xbf16>, tensor<1x3x5x4xf32>, tensor<2x4x2x3x4xf32>) {
   // Causal, with f32 scores of bf16, as JAX writes it.
   %qf_0 = dtensor.convert %q0 : (tensor<2x6x2x8xbf16, #heads>) -> tensor<2x6x2x8xf32>
   %kf_0 = dtensor.convert %k0 : (tensor<2x6x2x8xbf16, #heads>) -> tensor<2x6x2x8xf32>
@@ -91,5 +94,16 @@ func.func @main(%q0: tensor<2x6x2x8xbf16, #heads>,
   %sums_3 = dtensor.broadcast_in_dim %sum_3 dims [0, 1, 2] : (tensor<1x3x5xf32>) -> tensor<1x3x5x4xf32>
   %p_3 = dtensor.divide %e_3, %sums_3 : tensor<1x3x5x4xf32>
   %o_3 = dtensor.dot_general %p_3, %v3 batching [0, 1] x [0, 2] contracting [3] x [1] : (tensor<1x3x5x4xf32>, tensor<1x4x3x4xf32>) -> tensor<1x3x5x4xf32>
-  return %o_0, %o_1, %o_2, %o_3 : tensor<2x2x8x6xbf16>, tensor<2x2x4x8xf16>, tensor<2x2x4x8xbf16>, tensor<1x3x5x4xf32>
+  // Groups of heads.
+  %s_4 = dtensor.dot_general %q4, %k4 batching [0, 2] x [0, 2] contracting [4] x [3] : (tensor<2x4x2x3x4xf32>, tensor<2x5x2x4xf32>) -> tensor<2x2x4x3x5xf32>
+  %max_4 = dtensor.reduce max %s_4 dims [4] : (tensor<2x2x4x3x5xf32>) -> tensor<2x2x4x3xf32>
+  %maxs_4 = dtensor.broadcast_in_dim %max_4 dims [0, 1, 2, 3] : (tensor<2x2x4x3xf32>) -> tensor<2x2x4x3x5xf32>
+  %d_4 = dtensor.subtract %s_4, %maxs_4 : tensor<2x2x4x3x5xf32>
+  %e_4 = dtensor.exp %d_4 : tensor<2x2x4x3x5xf32>
+  %sum_4 = dtensor.reduce sum %e_4 dims [4] : (tensor<2x2x4x3x5xf32>) -> tensor<2x2x4x3xf32>
+  %sums_4 = dtensor.broadcast_in_dim %sum_4 dims [0, 1, 2, 3] : (tensor<2x2x4x3xf32>) -> tensor<2x2x4x3x5xf32>
+  %p_4 = dtensor.divide %e_4, %sums_4 : tensor<2x2x4x3x5xf32>
+  %o_4 = dtensor.dot_general %p_4, %v4 batching [0, 1] x [0, 2] contracting [4] x [1] : (tensor<2x2x4x3x5xf32>, tensor<2x5x2x4xf32>) -> tensor<2x2x4x3x4xf32>
+  %y_4 = dtensor.transpose %o_4 dims [0, 2, 1, 3, 4] : (tensor<2x2x4x3x4xf32>) -> tensor<2x4x2x3x4xf32>
+  return %o_0, %o_1, %o_2, %o_3, %y_4 : tensor<2x2x8x6xbf16>, tensor<2x2x4x8xf16>, tensor<2x2x4x8xbf16>, tensor<1x3x5x4xf32>, tensor<2x4x2x3x4xf32>
 }

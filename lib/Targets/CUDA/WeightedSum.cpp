@@ -85,29 +85,44 @@ std::optional<WeightedSum> WeightedSum::of(DotGeneralOp product,
                                            bool areWeightsRight) {
   WeightedSum sum(product, areWeightsRight);
   const ProductSide &weights = sum.weightSide, &values = sum.valueSide;
-  const auto row = weights.wideDim(weights.freeDims()),
-             term = weights.wideDim(weights.contracting),
+  const SmallVector<int64_t> shape = weights.shape();
+  auto wideOf = [&](ArrayRef<int64_t> dims) {
+    SmallVector<int64_t> wide;
+    for (int64_t dim : dims)
+      if (shape[dim] != 1)
+        wide.push_back(dim);
+    return wide;
+  };
+  SmallVector<int64_t> rows = wideOf(weights.freeDims());
+  // Groups are few.
+  llvm::stable_sort(
+      rows, [&](int64_t lhs, int64_t rhs) { return shape[lhs] < shape[rhs]; });
+  const auto term = weights.wideDim(weights.contracting),
              column = values.wideDim(values.freeDims());
-  if (!row || !term || !column || *term < 0)
+  if (!term || !column || *term < 0)
     return std::nullopt;
-  sum.indices.assign(weights.shape().size(),
+  sum.indices.assign(shape.size(),
                      mlir::getAffineConstantExpr(0, product.getContext()));
-  for (int64_t dim : weights.batching)
-    if (weights.shape()[dim] != 1)
+  auto addBatch = [&](ArrayRef<int64_t> dims) {
+    for (int64_t dim : dims)
       sum.indices[dim] = indexOf(weights, dim, sum.numBatchLoops++);
-  if (*row >= 0)
-    sum.indices[*row] = indexOf(weights, *row, sum.numBatchLoops);
+  };
+  addBatch(wideOf(weights.batching));
+  if (!rows.empty()) {
+    addBatch(ArrayRef(rows).drop_back());
+    sum.indices[rows.back()] = indexOf(weights, rows.back(), sum.numBatchLoops);
+    sum.numRows = shape[rows.back()];
+  }
   sum.indices[*term] = indexOf(weights, *term, sum.numBatchLoops + 1);
   return sum;
 }
 
-int64_t WeightedSum::terms() const {
-  return weightSide.shape()[*weightSide.wideDim(weightSide.contracting)];
+std::pair<int64_t, int64_t> WeightedSum::weightExtents() const {
+  return {numRows, terms()};
 }
 
-std::pair<int64_t, int64_t> WeightedSum::weightExtents() const {
-  const int64_t row = *weightSide.wideDim(weightSide.freeDims());
-  return {row < 0 ? 1 : weightSide.shape()[row], terms()};
+int64_t WeightedSum::terms() const {
+  return weightSide.shape()[*weightSide.wideDim(weightSide.contracting)];
 }
 
 int64_t WeightedSum::columns() const {

@@ -35,10 +35,12 @@ struct ProductSide {
 };
 
 /// Sums of values with weights: result[b, i, c] = sum over j of weights[b, i,
-/// j] * values[b, j, c]. The weights are either side of the product.
+/// j] * values[b, j, c]. The weights are either side of the product. Where they
+/// have several dims that the values have not, the last one is i, and the
+/// values do not depend on the others, which are of b.
 class WeightedSum {
 public:
-  /// Returns nothing where the weights have more than one i or j.
+  /// Returns nothing where the weights have more than one j.
   static std::optional<WeightedSum> of(dtensor::DotGeneralOp product,
                                        bool areWeightsRight);
 
@@ -76,6 +78,7 @@ private:
   ProductSide weightSide, valueSide;
   bool areWeightsRight;
   unsigned numBatchLoops = 0;
+  int64_t numRows = 1; ///< the extent of i
   SmallVector<mlir::AffineExpr> indices;
 };
 

@@ -285,6 +285,17 @@ TEST_F(DnnAttentionTest, LibraryHasEnginesForAttention) {
           << test.terms << " terms, form " << int(form);
 }
 
+// Heads of queries share those of keys and values in groups.
+TEST_F(DnnAttentionTest, LibraryHasEnginesForGroups) {
+  AttentionShape shape = attentionOf(
+      {DType::BF16, 77, 128, 64, true, false, false}, AttentionForm::Result);
+  shape.key = matricesOf(1, DType::BF16, 1, 128, 64);
+  std::swap(shape.key.extents[2], shape.key.extents[3]);
+  std::swap(shape.key.strides[2], shape.key.strides[3]);
+  shape.value = matricesOf(2, DType::BF16, 1, 128, 64);
+  EXPECT_GT(enginesFor(shape), 0);
+}
+
 // Kernels compute f32, which engines of attention round, and f64, which they do
 // not know.
 TEST_F(DnnAttentionTest, OtherTypesHaveNoEngines) {

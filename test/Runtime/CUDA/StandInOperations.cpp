@@ -134,6 +134,7 @@ private:
     const std::vector<Tensor> &operands = operation.operands;
     if (operation.kind == DnnObject::MatmulOperation) {
       Index lhs = index, rhs = index;
+      rhs[1] = index[1] * operands[1].extents[1] / operation.result.extents[1];
       double sum = 0;
       for (int64_t k = 0; k < operands[0].extents.back(); ++k) {
         lhs.back() = rhs[rhs.size() - 2] = k;
@@ -204,6 +205,10 @@ bool fits(const StandInOperation &operation) {
   if (operation.kind == DnnObject::MatmulOperation) {
     Index lhs = extents, rhs = extents;
     lhs.back() = rhs[rhs.size() - 2] = operands[0].extents.back();
+    // Heads of the right factor may be shared.
+    const int64_t heads = operands[1].extents[1];
+    if (extents[1] % heads == 0)
+      rhs[1] = heads;
     return operands[0].extents == lhs && operands[1].extents == rhs &&
            (operands[0].type == operands[1].type || operands[0].isVirtual);
   }
