@@ -245,6 +245,40 @@ void requireEvenSignature(ModuleOp module) {
                   mlir::UnitAttr::get(module.getContext()));
 }
 
+/// Has open results whole on every device where the caller cuts no argument and
+/// no value inside: callers in several processes read such results without a
+/// program that gathers them.
+void keepResultsWhole(FuncOp main) {
+  auto isWhole = [](Type type) {
+    auto layout = dtensor::layoutAttrOf(type);
+    return !layout || layout.getLayout().is_fully_replicated();
+  };
+  const bool isLaidOut =
+      main.walk([](Operation *op) {
+            return isa<dtensor::ConstraintOp, dtensor::RelayoutOp>(op)
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (isLaidOut || !llvm::all_of(main.getArgumentTypes(), isWhole))
+    return;
+  const Mesh mesh =
+      dtensor::meshOf(main->getParentOfType<ModuleOp>()).getMesh();
+  Operation *end = main.getBody().front().getTerminator();
+  mlir::OpBuilder builder(end);
+  for (OpOperand &result : end->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(result.get().getType());
+    if (!type || dtensor::layoutAttrOf(type))
+      continue;
+    auto whole = dtensor::LayoutAttr::get(
+        main.getContext(), Layout::replicated(mesh, unsigned(type.getRank())));
+    result.set(builder.create<dtensor::ConstraintOp>(end->getLoc(),
+                                                     result.get(), whole));
+  }
+  main.setType(mlir::FunctionType::get(
+      main.getContext(), main.getArgumentTypes(), end->getOperandTypes()));
+}
+
 /// The order of partitions in which the program's mesh must be.
 void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
   if (!order.empty())
@@ -428,6 +462,8 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
     return imported.error();
   const DeclaredDevices declared = declaredDevicesOf(*imported);
   requireEvenSignature(**module);
+  if (placement->processes.size() > 1)
+    keepResultsWhole(*imported);
   request.options.machine = machineFor(
       request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
   meshloom::CompileOptions options = compilerOptionsOf(request.options);

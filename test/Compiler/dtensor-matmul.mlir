@@ -216,13 +216,13 @@ func.func @item40(%a: tensor<4x4x8xf32, #xuy>, %b: tensor<8x8x4xf32, #dtensor.la
   return %0 : tensor<4x4x8x4xf32>
 }
 
-// 41: bfi,bfd->di -> [u, y], all_reduce over x. (dot_general gives i before d.)
+// 41: bfi,bfd->di -> [u, y], all_reduce over x. (dot_general gives i before d,
+// so it takes its operands in the other order.)
 // LAYOUT-LABEL: func.func @item41
 // LAYOUT: dtensor.dot_general {{.*}} -> tensor<8x8xf32, #layout_y_u_sum_x>
 // LAYOUT: dtensor.transpose {{.*}} -> tensor<8x8xf32, #layout_u_y_sum_x>
 // CHECK-LABEL: func.func @item41
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general
-// CHECK-NEXT: %{{[0-9]+}} = dtensor.transpose
+// CHECK-NEXT: %{{[0-9]+}} = dtensor.dot_general %arg1, %arg0
 // CHECK-NEXT: spmd.all_reduce sum over [x] {{.*}}#layout_u_y>>
 // CHECK-NEXT: return
 func.func @item41(%a: tensor<4x4x8xf32, #xuy>, %b: tensor<4x4x8xf32, #dtensor.layout<#mesh, [x, *, *]>>) -> tensor<8x8xf32> {

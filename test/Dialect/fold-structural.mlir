@@ -104,6 +104,27 @@ func.func @matmul(%a: tensor<8x4xf32>, %b: tensor<4x5xf32>, %c: tensor<3x2x8x4xf
 
 // -----
 
+// A transposed product is the product of its operands in the other order.
+// CHECK-LABEL: func.func @transposed_products
+// CHECK-SAME: (%[[G:.*]]: tensor<3x8x5xf32>, %[[X:.*]]: tensor<3x8x4xf32>)
+func.func @transposed_products(%g: tensor<3x8x5xf32>, %x: tensor<3x8x4xf32>) -> (tensor<3x4x5xf32>, tensor<4x5xf32>, tensor<4x3x5xf32>, tensor<3x5x4xf32>) {
+  // CHECK: %[[A:.*]] = dtensor.dot_general %[[X]], %[[G]] batching [0] x [0] contracting [1] x [1] {{.*}} -> tensor<3x4x5xf32>
+  %0 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<3x5x4xf32>
+  %1 = dtensor.transpose %0 dims [0, 2, 1] : (tensor<3x5x4xf32>) -> tensor<3x4x5xf32>
+  // CHECK: %[[B:.*]] = dtensor.dot_general %[[X]], %[[G]] contracting [0, 1] x [0, 1] {{.*}} -> tensor<4x5xf32>
+  %2 = dtensor.dot_general %g, %x contracting [0, 1] x [0, 1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<5x4xf32>
+  %3 = dtensor.transpose %2 dims [1, 0] : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  // Not where the batch moves, nor where the product itself is used, too.
+  // CHECK: %[[C:.*]] = dtensor.dot_general %[[G]], %[[X]]
+  // CHECK: %[[D:.*]] = dtensor.transpose %[[C]] dims [2, 0, 1]
+  %4 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<3x5x4xf32>
+  %5 = dtensor.transpose %4 dims [2, 0, 1] : (tensor<3x5x4xf32>) -> tensor<4x3x5xf32>
+  // CHECK: return %[[A]], %[[B]], %[[D]], %[[C]]
+  return %1, %3, %5, %4 : tensor<3x4x5xf32>, tensor<4x5xf32>, tensor<4x3x5xf32>, tensor<3x5x4xf32>
+}
+
+// -----
+
 // A product reads its operands in any order of dims, as long as those of the
 // result stay in order.
 // CHECK-LABEL: func.func @transposed_operands

@@ -58,6 +58,9 @@ def run_process(port: str, rank: int) -> None:
     x = jax.make_array_from_process_local_data(rows, values[4 * rank : 4 * rank + 4])
     gathered = jax.jit(lambda a: a, out_shardings=NamedSharding(mesh, P()))(x)
     np.testing.assert_array_equal(gathered, values)
+    # A result of whole values is whole, so that each process can read it.
+    tall = np.arange(256, dtype=np.float32).reshape(64, 4)
+    np.testing.assert_array_equal(gathered @ jnp.asarray(tall).T, values @ tall.T)
     total = jax.shard_map(
         lambda a: jax.lax.psum(a, ("data", "model")), mesh=mesh, in_specs=rows.spec, out_specs=P()
     )

@@ -118,6 +118,12 @@ void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   patterns.add(mergeReshapes);
 }
 
+/// Returns whether types are not decided: what is between two ops may have been
+/// laid out otherwise on purpose, and windows of a merged op are other ones.
+static bool isUndecided(Operation *op) {
+  return !layoutAttrOf(op->getResult(0).getType());
+}
+
 //===----------------------------------------------------------------------===//
 // TransposeOp
 //===----------------------------------------------------------------------===//
@@ -141,9 +147,33 @@ static LogicalResult mergeTransposes(TransposeOp op,
   return success();
 }
 
+/// transpose(dot_general(x, y)) -> dot_general(y, x), where the free dims of y
+/// come before those of x, and each operand's keep their order: the gradient of
+/// a matrix by which rows are multiplied.
+static LogicalResult swapOperands(TransposeOp op, PatternRewriter &rewriter) {
+  auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
+  if (!dot || !dot->hasOneUse() || !isUndecided(op) || !isUndecided(dot))
+    return failure();
+  const size_t batching = dot.getLhsBatchingDimensions().size(),
+               lhs = dot.getLhsFreeDimensions().size(),
+               rhs = dot.getRhsFreeDimensions().size();
+  SmallVector<int64_t> swapped(batching + lhs + rhs);
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::rotate(swapped.begin() + batching, swapped.begin() + batching + lhs,
+              swapped.end());
+  if (op.getPermutation() != ArrayRef(swapped))
+    return failure();
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(
+      op, op.getType(), dot.getRhs(), dot.getLhs(),
+      dot.getRhsBatchingDimensions(), dot.getLhsBatchingDimensions(),
+      dot.getRhsContractingDimensions(), dot.getLhsContractingDimensions());
+  return success();
+}
+
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *) {
   patterns.add(mergeTransposes);
+  patterns.add(swapOperands);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,12 +209,6 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getOperand(),
                                        starts, limits, strides);
   return success();
-}
-
-/// Returns whether types are not decided: what is between two ops may have been
-/// laid out otherwise on purpose, and windows of a merged op are other ones.
-static bool isUndecided(Operation *op) {
-  return !layoutAttrOf(op->getResult(0).getType());
 }
 
 static bool isAll(ArrayRef<int64_t> numbers, int64_t number) {
