@@ -65,12 +65,12 @@ private:
       return;
     if (reconsider)
       forgetLayouts(function);
+    propagated.clear();
     std::vector<std::vector<Layout>> starts;
     if (search && !search->starts.empty())
       starts = search->starts;
     else
-      for (const Mesh &candidate : *meshes)
-        llvm::append_range(starts, startsOn(candidate));
+      starts = startsOn(*meshes);
     const size_t numberOfStarts = starts.size();
     const bool isEstimate = search && search->isEstimate;
     std::vector<Plan> plans =
@@ -184,22 +184,17 @@ private:
     return isMoment ? OpenArgument::Kind::Moment : OpenArgument::Kind::Weight;
   }
 
-  /// Returns the dims of arguments that tensor parallelism cuts. A large
-  /// program has none of them, because each start is propagated through a copy
-  /// of it.
+  /// Returns the dims of arguments that tensor parallelism cuts.
   std::vector<std::optional<unsigned>> tensorParallelDims() {
     mlir::func::FuncOp function = getOperation();
-    constexpr size_t mostOps = 20'000;
     std::vector<bool> isWeight;
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
       isWeight.push_back(kindOf(function, number) ==
                          OpenArgument::Kind::Weight);
-    if (function.getBody().front().getOperations().size() > mostOps)
-      return std::vector<std::optional<unsigned>>(isWeight.size());
     return meshloom::tensorParallelDims(function, isWeight);
   }
 
-  std::vector<std::vector<Layout>> startsOn(const Mesh &mesh) {
+  std::vector<std::vector<Layout>> startsOn(const std::vector<Mesh> &meshes) {
     mlir::func::FuncOp function = getOperation();
     const std::vector<std::optional<unsigned>> tensorDims =
         tensorParallelDims();
@@ -214,12 +209,50 @@ private:
       std::optional<Layout> layout = annotatedLayout(type);
       isWritten |= layout.has_value();
       asWritten.push_back(
-          layout ? *layout : Layout::replicated(mesh, unsigned(shape.size())));
+          layout ? *layout
+                 : Layout::replicated(meshes.front(), unsigned(shape.size())));
     }
-    std::vector<std::vector<Layout>> starts = layoutStarts(mesh, arguments);
+    std::vector<std::vector<Layout>> starts;
+    for (const Mesh &candidate : meshes)
+      llvm::append_range(
+          starts, layoutStarts(candidate, arguments,
+                               [&](auto &lists) { return placesOf(lists); }));
     if (isWritten)
       starts.insert(starts.begin(), std::move(asWritten));
     return starts;
+  }
+
+  /// Finds the propagated plans of these starts. Returns whether they have
+  /// some.
+  bool propagate(const std::vector<std::vector<Layout>> &starts) {
+    std::vector<std::vector<Layout>> others;
+    for (const std::vector<Layout> &start : starts)
+      if (!llvm::is_contained(others, start) &&
+          !llvm::is_contained(
+              llvm::map_range(propagated, std::mem_fn(&Plan::arguments)),
+              start))
+        others.push_back(start);
+    const std::vector<std::vector<Plan>> plans =
+        searchAll(others, Arguments::Propagated);
+    for (const std::vector<Plan> &plan : plans)
+      propagated.push_back(plan.front());
+    return plans.size() == others.size();
+  }
+
+  /// Returns the places of lists of layouts by their propagated plans; nothing
+  /// where the program is wrong.
+  std::vector<size_t> placesOf(const std::vector<std::vector<Layout>> &lists) {
+    if (!propagate(lists))
+      return {};
+    llvm::stable_sort(propagated, [this](const Plan &plan, const Plan &other) {
+      return isBetter(plan, other);
+    });
+    std::vector<size_t> places;
+    for (const std::vector<Layout> &list : lists)
+      places.push_back(
+          size_t(std::ranges::find(propagated, list, &Plan::arguments) -
+                 propagated.begin()));
+    return places;
   }
 
   /// Returns the plans that the starts come to, with the starts themselves;
@@ -258,18 +291,15 @@ private:
   std::vector<std::vector<Layout>>
   promising(std::vector<std::vector<Layout>> starts) {
     constexpr size_t mostEstimated = 9, mostLong = 4;
-    if (starts.size() > mostEstimated) {
-      std::vector<Plan> plans;
-      for (std::vector<Plan> &plan : searchAll(starts, Arguments::Propagated))
-        plans.push_back(std::move(plan.front()));
-      starts = bestStarts(starts.front(), std::move(plans), mostEstimated);
-    }
+    if (starts.size() > mostEstimated)
+      starts = propagate(starts)
+                   ? bestStarts(starts.front(), propagated, mostEstimated)
+                   : std::vector<std::vector<Layout>>();
     if (search)
       search->promising = starts;
-    if (starts.size() > mostLong) {
-      std::vector<Plan> plans = planFrom(starts, SearchDepth::SingleMoves);
-      starts = bestStarts(starts.front(), std::move(plans), mostLong);
-    }
+    if (starts.size() > mostLong)
+      starts = bestStarts(starts.front(),
+                          planFrom(starts, SearchDepth::SingleMoves), mostLong);
     return starts;
   }
 
@@ -471,7 +501,8 @@ private:
     function->setAttr(dtensor::autoLayoutAttr, builder.getArrayAttr(lines));
   }
 
-  SmallVector<unsigned> open; ///< arguments, by number
+  SmallVector<unsigned> open;   ///< arguments, by number
+  std::vector<Plan> propagated; ///< of the starts that were propagated
   ArgumentSearch *search = nullptr;
   /// The least cost of all plans for the last mesh, where it is known.
   std::optional<Cost> leastCost;

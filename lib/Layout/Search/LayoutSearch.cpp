@@ -421,8 +421,11 @@ LayoutRefinement findLayouts(const LayoutGraph &graph,
 
 LayoutPrice priceLayouts(const LayoutGraph &graph,
                          const MachineModel &machine) {
-  const LayoutClusters clusters = findClusters(graph);
-  LayoutState state(graph, clusters, machine);
+  const FoldedLayouts folded(graph);
+  const LayoutClusters clusters = findClusters(folded.graph());
+  LayoutState state(folded.graph(), clusters, machine);
+  if (folded.planFold)
+    state.countMemoryOf(graph, *folded.usesOfWhole, *folded.planFold);
   return {state.total(), state.peakBytes()};
 }
 

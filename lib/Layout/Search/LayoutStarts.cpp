@@ -57,36 +57,6 @@ static std::vector<Role> possibleRoles(std::span<const OpenArgument> list) {
   return roles;
 }
 
-/// Returns which role each axis has, in each start.
-static std::vector<std::vector<Role>>
-assignments(const std::vector<Role> &roles, unsigned axes) {
-  constexpr unsigned fewAxes = 2;
-  std::vector<std::vector<Role>> list;
-  if (axes > fewAxes) {
-    for (const Role &role : roles)
-      list.emplace_back(axes, role);
-    for (unsigned axis = 0; axis < axes; ++axis)
-      for (const Role &most : roles)
-        for (const Role &role : roles)
-          if (!(role == most) && (role == roles[0] || most == roles[0])) {
-            list.emplace_back(axes, most);
-            list.back()[axis] = role;
-          }
-    return list;
-  }
-  list.emplace_back();
-  for (unsigned axis = 0; axis < axes; ++axis) {
-    std::vector<std::vector<Role>> longer;
-    for (const std::vector<Role> &shorter : list)
-      for (const Role &role : roles) {
-        longer.push_back(shorter);
-        longer.back().push_back(role);
-      }
-    list = std::move(longer);
-  }
-  return list;
-}
-
 /// Returns the dim that an axis of `size` devices cuts further, where `parts`
 /// has how many parts each dim is in.
 static std::optional<size_t> dimFor(Role::Dim wanted,
@@ -136,19 +106,101 @@ std::vector<Mesh> meshesOfDevices(int64_t devices) {
   return meshes;
 }
 
-std::vector<std::vector<Layout>>
-layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments) {
-  std::vector<std::vector<Layout>> starts;
-  for (const std::vector<Role> &roles :
-       assignments(possibleRoles(arguments), mesh.rank())) {
-    std::vector<Layout> start;
-    start.reserve(arguments.size());
-    for (const OpenArgument &argument : arguments)
-      start.push_back(layoutBy(roles, mesh, argument));
-    if (std::ranges::find(starts, start) == starts.end())
-      starts.push_back(std::move(start));
+namespace {
+/// The roles of all axes.
+using Assignment = std::vector<Role>;
+
+/// The lists of layouts that were met, each once.
+class StartLists {
+public:
+  StartLists(const Mesh &mesh, std::span<const OpenArgument> arguments)
+      : mesh(mesh), arguments(arguments), roles(possibleRoles(arguments)) {
+    const Role &cutsNothing = roles.front();
+    add(Assignment(mesh.rank(), cutsNothing));
   }
-  return starts;
+
+  /// Returns whether all assignments of roles to the axes are few.
+  bool areFew() const {
+    constexpr size_t few = 9;
+    size_t number = 1;
+    for (unsigned axis = 0; axis < mesh.rank() && number <= few; ++axis)
+      number *= roles.size();
+    return number <= few;
+  }
+  void addAll(const Assignment &begin = {});
+  void descend(const RankStarts &rank);
+
+  std::vector<std::vector<Layout>> lists;
+
+private:
+  const std::vector<Layout> &add(const Assignment &assignment);
+
+  const Mesh &mesh;
+  const std::span<const OpenArgument> arguments;
+  const std::vector<Role> roles;
+};
+} // namespace
+
+/// Returns the list that an assignment comes to.
+const std::vector<Layout> &StartLists::add(const Assignment &assignment) {
+  std::vector<Layout> list;
+  list.reserve(arguments.size());
+  for (const OpenArgument &argument : arguments)
+    list.push_back(layoutBy(assignment, mesh, argument));
+  const auto found = std::ranges::find(lists, list);
+  return found != lists.end() ? *found : lists.emplace_back(std::move(list));
+}
+
+/// Adds the lists of all assignments whose first axes have these roles.
+void StartLists::addAll(const Assignment &begin) {
+  if (begin.size() == mesh.rank()) {
+    add(begin);
+    return;
+  }
+  for (const Role &role : roles) {
+    Assignment longer = begin;
+    longer.push_back(role);
+    addAll(longer);
+  }
+}
+
+/// Both descents go on at the same time, so that `rank` can price the lists of
+/// both side by side.
+void StartLists::descend(const RankStarts &rank) {
+  const unsigned axes = mesh.rank();
+  const Role &dataParallel = roles[1];
+  std::vector<Assignment> descents(2, Assignment(axes, dataParallel));
+  for (unsigned step = 0; step < axes; ++step) {
+    const unsigned turns[] = {step, axes - 1 - step};
+    std::vector<std::vector<Layout>> candidates;
+    for (unsigned descent = 0; descent < descents.size(); ++descent)
+      for (const Role &role : roles) {
+        Assignment assignment = descents[descent];
+        assignment[turns[descent]] = role;
+        candidates.push_back(add(assignment));
+      }
+    const std::vector<size_t> places = rank(candidates);
+    if (places.empty())
+      return;
+    auto first = places.begin();
+    for (unsigned descent = 0; descent < descents.size(); ++descent) {
+      const auto end = first + std::ptrdiff_t(roles.size());
+      descents[descent][turns[descent]] =
+          roles[size_t(std::min_element(first, end) - first)];
+      first = end;
+    }
+  }
+}
+
+std::vector<std::vector<Layout>>
+layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments,
+             const RankStarts &rank) {
+  StartLists starts(mesh, arguments);
+  if (starts.areFew())
+    starts.addAll();
+  else
+    starts.descend(rank);
+  return std::move(starts.lists);
 }
 
 } // namespace meshloom

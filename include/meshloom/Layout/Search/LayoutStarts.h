@@ -4,6 +4,7 @@
 
 #include "meshloom/Core/Layout.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,11 @@ struct OpenArgument {
 /// that numbers with many divisors take no longer: those with the smallest "y".
 std::vector<Mesh> meshesOfDevices(int64_t devices);
 
+/// Returns the place of each of some lists of layouts among them, the best one
+/// first; nothing where they cannot be compared.
+using RankStarts = std::function<std::vector<size_t>(
+    const std::vector<std::vector<Layout>> &)>;
+
 /// Returns lists with one layout for each argument. A search that begins with
 /// each of them finds what people write by hand: in every list each mesh axis
 /// has one role. It cuts nothing; or the inputs along their first dim (data
@@ -37,9 +43,13 @@ std::vector<Mesh> meshesOfDevices(int64_t devices);
 /// program without weights has its inputs cut along their last dim as well. An
 /// axis cuts no dim that it does not divide. The first list cuts nothing.
 ///
-/// A mesh of one axis has at most 8 lists, one of two axes 64. A mesh of more
-/// axes has at most 14 for each, of which all axes but one have the same role.
+/// Where the axes can have their roles in more than 9 ways, the lists are those
+/// that two descents meet, one from the first axis to the last one and one from
+/// the last to the first. All axes begin with data parallelism, and each takes
+/// in its turn the role that `rank` puts first, the others having theirs. So
+/// there are at most 16 lists for each axis, and the first one.
 std::vector<std::vector<Layout>>
-layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments);
+layoutStarts(const Mesh &mesh, std::span<const OpenArgument> arguments,
+             const RankStarts &rank);
 
 } // namespace meshloom
