@@ -468,7 +468,7 @@ Status Dot::runAs(const T *lhs, const T *rhs, Out *out, const int64_t *extents,
   const Contraction whole{row, column, sum, k, reductions};
   const std::optional<HalfPlane> read = readOf(extents, origin);
   // Small products are computed whole, also where a part of them is read.
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (!std::is_same_v<T, uint16_t>)
     if (multiplyBatches(lhs, rhs, out, outer, whole))
       return Success();
   if constexpr (std::is_same_v<T, uint16_t>)

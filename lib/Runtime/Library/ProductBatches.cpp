@@ -15,6 +15,7 @@
 #include "meshloom/Runtime/ThreadSanitizer.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <type_traits>
 
@@ -40,6 +41,7 @@ template <typename T> struct SmallProducts {
 
 /// A tile of Rows rows and a vector of Width columns, which is a part of a row.
 template <int Rows, int Width, typename T>
+  requires std::is_arithmetic_v<T>
 MESHLOOM_LANES_INLINE void
 multiplySmallTile(int64_t terms, const T *lhs, MatrixStrides lhsStrides,
                   const T *rhs, int64_t rhsStride, T *out, int64_t outStride) {
@@ -56,6 +58,50 @@ multiplySmallTile(int64_t terms, const T *lhs, MatrixStrides lhsStrides,
   MESHLOOM_LANES_UNROLL
   for (int r = 0; r < Rows; ++r)
     std::memcpy(out + r * outStride, &sums[r], sizeof(Vector));
+}
+
+/// Returns a vector whose neighbouring lanes, in pairs, have changed places.
+template <typename T, int Lanes, int... Lane>
+MESHLOOM_LANES_INLINE LaneVector<T, Lanes>
+swapNeighbours(const LaneVector<T, Lanes> &from,
+               std::integer_sequence<int, Lane...>) {
+  return __builtin_shufflevector(from, from, (Lane ^ 1)...);
+}
+
+/// The same of complex numbers, which are pairs of lanes. The products with the
+/// real parts of lhs and those with the imaginary ones have sums of their own.
+template <int Rows, int Width, typename Real>
+MESHLOOM_LANES_INLINE void
+multiplySmallTile(int64_t terms, const std::complex<Real> *lhs,
+                  MatrixStrides lhsStrides, const std::complex<Real> *rhs,
+                  int64_t rhsStride, std::complex<Real> *out,
+                  int64_t outStride) {
+  constexpr int lanes = 2 * Width;
+  using Vector = LaneVector<Real, lanes>;
+  Vector byReal[Rows] = {}, byImaginary[Rows] = {};
+  for (int64_t k = 0; k < terms; ++k) {
+    Vector row;
+    std::memcpy(&row, rhs + k * rhsStride, sizeof row);
+    MESHLOOM_LANES_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      const std::complex<Real> value =
+          lhs[r * lhsStrides.rowStride + k * lhsStrides.columnStride];
+      byReal[r] += value.real() * row;
+      byImaginary[r] += value.imag() * row;
+    }
+  }
+  Vector signs;
+  MESHLOOM_LANES_UNROLL
+  for (int lane = 0; lane < lanes; ++lane)
+    signs[lane] = Real(lane % 2 == 0 ? -1 : 1);
+  MESHLOOM_LANES_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    const Vector product =
+        byReal[r] +
+        signs * swapNeighbours<Real, lanes>(
+                    byImaginary[r], std::make_integer_sequence<int, lanes>());
+    std::memcpy(out + r * outStride, &product, sizeof product);
+  }
 }
 
 /// One product, Rows rows at a time.
@@ -76,7 +122,8 @@ MESHLOOM_LANES_INLINE void multiplySmall(const SmallProducts<T> &p,
 
 template <int Rows, int Width, typename T>
 MESHLOOM_LANES_INLINE void multiplyEach(const SmallProducts<T> &p) {
-  alignas(64) T copy[SMALL_COPY];
+  alignas(64) char memory[sizeof(T) * SMALL_COPY];
+  T *copy = reinterpret_cast<T *>(memory);
   const bool isCopied = Width > 1 && p.rhsStrides.columnStride != 1;
   for (int64_t i = 0; i < p.count; ++i) {
     const T *rhs = p.rhs + i * p.steps[1];
@@ -123,6 +170,15 @@ MESHLOOM_LANES_INLINE void multiplySmallBatch(const SmallProducts<T> &p) {
   }                                                                            \
   TARGET void NAME(const SmallProducts<double> &p) {                           \
     multiplySmallBatch<LANES / 2>(p);                                          \
+  }                                                                            \
+  TARGET void NAME(const SmallProducts<uint32_t> &p) {                         \
+    multiplySmallBatch<LANES>(p);                                              \
+  }                                                                            \
+  TARGET void NAME(const SmallProducts<std::complex<float>> &p) {              \
+    multiplySmallBatch<LANES / 2>(p);                                          \
+  }                                                                            \
+  TARGET void NAME(const SmallProducts<std::complex<double>> &p) {             \
+    multiplySmallBatch<LANES / 4>(p);                                          \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 MESHLOOM_SMALL_PRODUCTS(small512, 16,
@@ -225,17 +281,25 @@ bool library::multiplyBatches(const T *lhs, const T *rhs, T *out,
       loops.around, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
         const T *first = lhs + offsets[0], *second = rhs + offsets[1];
         T *result = out + offsets[2];
-        isComputed = isComputed &&
-                     (multiplyVectors(first, second, result, loops.inner, c) ||
+        bool areVectors = false;
+        if constexpr (std::is_floating_point_v<T>)
+          areVectors = isComputed &&
+                       multiplyVectors(first, second, result, loops.inner, c);
+        isComputed = areVectors ||
+                     (isComputed &&
                       multiplySmall(first, second, result, loops.inner, c));
         return Status(Success());
       });
   return isComputed;
 }
 
-template bool library::multiplyBatches(const float *, const float *, float *,
-                                       std::span<const Extent>,
-                                       const Contraction &);
-template bool library::multiplyBatches(const double *, const double *, double *,
-                                       std::span<const Extent>,
-                                       const Contraction &);
+#define MESHLOOM_BATCHES(T)                                                    \
+  template bool library::multiplyBatches(const T *, const T *, T *,            \
+                                         std::span<const Extent>,              \
+                                         const Contraction &);
+MESHLOOM_BATCHES(float)
+MESHLOOM_BATCHES(double)
+MESHLOOM_BATCHES(uint32_t)
+MESHLOOM_BATCHES(std::complex<float>)
+MESHLOOM_BATCHES(std::complex<double>)
+#undef MESHLOOM_BATCHES

@@ -11,8 +11,8 @@ namespace meshloom::library {
 
 /// Computes the products of the loops `batch`, each of which is `c`, and
 /// returns true; or returns false where they are better computed one by one. T
-/// is float or double. An element does not depend on which others are computed
-/// with it.
+/// is float, double, uint32_t or a complex number. An element does not depend
+/// on which others are computed with it.
 template <typename T>
 bool multiplyBatches(const T *lhs, const T *rhs, T *out,
                      std::span<const Extent> batch, const Contraction &c);

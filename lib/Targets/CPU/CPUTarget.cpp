@@ -32,15 +32,15 @@ KernelPolicy policy() {
   policy.widensProducts = true;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
-    // small matrices of f64 at once.
-    constexpr int64_t few = 4096, batch = 16;
+    // small matrices at once; those of f64 may have many terms.
+    constexpr int64_t few = 4096, batch = 16, manyTerms = 256;
     const bool isBatch = size.batch >= batch && size.rows > 1 &&
-                         size.columns > 1 && size.terms > 1;
+                         size.columns > 1 && size.terms > 1 &&
+                         (elementType.isF64() || size.terms <= manyTerms);
+    const bool isWide = elementType.isF64() || elementType.isInteger(32) ||
+                        isa<mlir::ComplexType>(elementType);
     return elementType.isF32() || elementType.isBF16() || elementType.isF16() ||
-           (elementType.isF64() && isBatch) ||
-           (size.multiplications() >= few &&
-            (elementType.isF64() || elementType.isInteger(32) ||
-             isa<mlir::ComplexType>(elementType)));
+           (isWide && (isBatch || size.multiplications() >= few));
   };
   return policy;
 }

@@ -536,6 +536,23 @@ TEST(KernelTest, DoubleMatrixProduct) {
   }
 }
 
+/// The library computes batches of small products of all types; a single one
+/// is a kernel.
+TEST(KernelTest, BatchesOfSmallProductsAreNoKernels) {
+  for (const std::string type : {"i32", "f64", "complex<f32>", "complex<f64>"})
+    for (int64_t batch : {1, 40}) {
+      const std::string array =
+          "tensor<" + std::to_string(batch) + "x4x4x" + type + ">";
+      const KernelHarness kernel(
+          "func.func @f(%a: " + array + ", %b: " + array + ") -> " + array +
+          " { %0 = dtensor.dot_general %a, %b batching [0] x [0] contracting "
+          "[2] x [1] : (" +
+          array + ", " + array + ") -> " + array + " return %0 : " + array +
+          " }");
+      EXPECT_EQ(kernel.kernels().empty(), batch == 40) << array;
+    }
+}
+
 /// The new value overwrites the old one, which has no operand of its own.
 TEST(KernelTest, InPlaceOverAnAliasedArgument) {
   KernelHarness kernel(R"(
