@@ -390,8 +390,9 @@ void KernelEmitter::emitReversedRows(
       lanes.push_back(int32_t(row * length + element));
   const auto type = mlir::VectorType::get(
       {rows * length}, b.getIntegerType(unsigned(bytes) * 8));
-  Value rest = b.create<arith::RemUIOp>(loc, extents[around], constant(rows));
-  Value whole = b.create<arith::SubIOp>(loc, extents[around], rest);
+  Value remainder =
+      b.create<arith::RemUIOp>(loc, extents[around], constant(rows));
+  Value whole = b.create<arith::SubIOp>(loc, extents[around], remainder);
   auto none = SmallVector<Value>();
   nest(ArrayRef(order.parallel).drop_back(2), start, [&](const Position &line) {
     loop(whole, constant(rows), {}, [&](Value i, ValueRange) {
@@ -405,7 +406,7 @@ void KernelEmitter::emitReversedRows(
       return none;
     });
     const Position remaining = advance(line, around, whole);
-    loop(rest, one, {}, [&](Value i, ValueRange) {
+    loop(remainder, one, {}, [&](Value i, ValueRange) {
       emitRow(advance(remaining, around, i));
       return none;
     });
