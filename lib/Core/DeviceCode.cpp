@@ -163,6 +163,7 @@ bool parseEpilogue(std::string_view line, ProductEpilogue &epilogue) {
 
 std::string indexText(const DimAccess &dim) {
   std::vector<std::string> terms;
+  terms.reserve(dim.terms.size());
   for (auto [loop, coefficient] : dim.terms)
     terms.push_back(coefficient == 1 ? fmt::format("{}", loop)
                                      : fmt::format("{}*{}", loop, coefficient));

@@ -293,6 +293,7 @@ bool library::multiplyBatches(const T *lhs, const T *rhs, T *out,
   return isComputed;
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none.
 #define MESHLOOM_BATCHES(T)                                                    \
   template bool library::multiplyBatches(const T *, const T *, T *,            \
                                          std::span<const Extent>,              \
@@ -303,3 +304,4 @@ MESHLOOM_BATCHES(uint32_t)
 MESHLOOM_BATCHES(std::complex<float>)
 MESHLOOM_BATCHES(std::complex<double>)
 #undef MESHLOOM_BATCHES
+// NOLINTEND(bugprone-macro-parentheses)
