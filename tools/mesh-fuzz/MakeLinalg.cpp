@@ -185,7 +185,8 @@ bool hessenberg(Generator &g) {
   --taus.back();
   const unsigned a = g.emitOne(
       "dtensor.add", {spreadApart(g, shape), diagonal(g, shape, 1, 1)},
-      {DType::F32, shape, rangeIn(DType::F32, -1, 9, -1, 0)});
+      {DType::F32, shape, rangeIn(DType::F32, -1, 9, -1, 0)}, "",
+      /*smooth=*/true);
   g.emit("dtensor.hessenberg", {a},
          {{DType::F32, shape, result(10)}, {DType::F32, taus, result(2)}});
   g.refuseGradient();

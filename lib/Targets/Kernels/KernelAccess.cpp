@@ -12,6 +12,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace meshloom;
@@ -322,14 +323,19 @@ void meshloom::markLarge(spmd::KernelOp kernel) {
 /// Returns whether a value of a kernel is computed, or chosen, from constants
 /// alone.
 static bool isOfConstants(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<spmd::IndexOp>(op))
-    return false;
-  auto operands = op->getOperands();
-  // Whatever guards a division chooses between divisors by its dividend.
-  if (isa<mlir::arith::SelectOp>(op))
-    operands = operands.drop_front();
-  return llvm::all_of(operands, isOfConstants);
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> values{value};
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || isa<spmd::IndexOp>(op))
+      return false;
+    if (!seen.insert(op).second)
+      continue;
+    // Whatever guards a division chooses between divisors by its dividend.
+    llvm::append_range(values, op->getOperands().drop_front(
+                                   isa<mlir::arith::SelectOp>(op) ? 1 : 0));
+  }
+  return true;
 }
 
 /// Returns whether an op is a function that is computed by a formula.

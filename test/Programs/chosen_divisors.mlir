@@ -1,0 +1,95 @@
+// A divisor that is chosen and computed from constants, each step of which reads
+// the one before twice: compiling it takes no time that doubles with each step.
+// RUN: %verify
+#mesh = #dtensor.mesh<x = 2>
+#cut = #dtensor.layout<#mesh, [x]>
+
+func.func @main(%x: tensor<8xi32, #cut>) -> tensor<8xi32, #cut> {
+  %five = dtensor.constant dense<5> : tensor<8xi32>
+  %seven = dtensor.constant dense<7> : tensor<8xi32>
+  %three = dtensor.constant dense<3> : tensor<8xi32>
+  %p = dtensor.compare GT, %x, %three : (tensor<8xi32, #cut>, tensor<8xi32>) -> tensor<8xi1>
+  %a0 = dtensor.select %p, %seven, %five : (tensor<8xi1>, tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>
+  %b0 = dtensor.xor %a0, %three : tensor<8xi32>
+  %a1 = dtensor.or %a0, %b0 : tensor<8xi32>
+  %b1 = dtensor.xor %a1, %three : tensor<8xi32>
+  %a2 = dtensor.or %a1, %b1 : tensor<8xi32>
+  %b2 = dtensor.xor %a2, %three : tensor<8xi32>
+  %a3 = dtensor.or %a2, %b2 : tensor<8xi32>
+  %b3 = dtensor.xor %a3, %three : tensor<8xi32>
+  %a4 = dtensor.or %a3, %b3 : tensor<8xi32>
+  %b4 = dtensor.xor %a4, %three : tensor<8xi32>
+  %a5 = dtensor.or %a4, %b4 : tensor<8xi32>
+  %b5 = dtensor.xor %a5, %three : tensor<8xi32>
+  %a6 = dtensor.or %a5, %b5 : tensor<8xi32>
+  %b6 = dtensor.xor %a6, %three : tensor<8xi32>
+  %a7 = dtensor.or %a6, %b6 : tensor<8xi32>
+  %b7 = dtensor.xor %a7, %three : tensor<8xi32>
+  %a8 = dtensor.or %a7, %b7 : tensor<8xi32>
+  %b8 = dtensor.xor %a8, %three : tensor<8xi32>
+  %a9 = dtensor.or %a8, %b8 : tensor<8xi32>
+  %b9 = dtensor.xor %a9, %three : tensor<8xi32>
+  %a10 = dtensor.or %a9, %b9 : tensor<8xi32>
+  %b10 = dtensor.xor %a10, %three : tensor<8xi32>
+  %a11 = dtensor.or %a10, %b10 : tensor<8xi32>
+  %b11 = dtensor.xor %a11, %three : tensor<8xi32>
+  %a12 = dtensor.or %a11, %b11 : tensor<8xi32>
+  %b12 = dtensor.xor %a12, %three : tensor<8xi32>
+  %a13 = dtensor.or %a12, %b12 : tensor<8xi32>
+  %b13 = dtensor.xor %a13, %three : tensor<8xi32>
+  %a14 = dtensor.or %a13, %b13 : tensor<8xi32>
+  %b14 = dtensor.xor %a14, %three : tensor<8xi32>
+  %a15 = dtensor.or %a14, %b14 : tensor<8xi32>
+  %b15 = dtensor.xor %a15, %three : tensor<8xi32>
+  %a16 = dtensor.or %a15, %b15 : tensor<8xi32>
+  %b16 = dtensor.xor %a16, %three : tensor<8xi32>
+  %a17 = dtensor.or %a16, %b16 : tensor<8xi32>
+  %b17 = dtensor.xor %a17, %three : tensor<8xi32>
+  %a18 = dtensor.or %a17, %b17 : tensor<8xi32>
+  %b18 = dtensor.xor %a18, %three : tensor<8xi32>
+  %a19 = dtensor.or %a18, %b18 : tensor<8xi32>
+  %b19 = dtensor.xor %a19, %three : tensor<8xi32>
+  %a20 = dtensor.or %a19, %b19 : tensor<8xi32>
+  %b20 = dtensor.xor %a20, %three : tensor<8xi32>
+  %a21 = dtensor.or %a20, %b20 : tensor<8xi32>
+  %b21 = dtensor.xor %a21, %three : tensor<8xi32>
+  %a22 = dtensor.or %a21, %b21 : tensor<8xi32>
+  %b22 = dtensor.xor %a22, %three : tensor<8xi32>
+  %a23 = dtensor.or %a22, %b22 : tensor<8xi32>
+  %b23 = dtensor.xor %a23, %three : tensor<8xi32>
+  %a24 = dtensor.or %a23, %b23 : tensor<8xi32>
+  %b24 = dtensor.xor %a24, %three : tensor<8xi32>
+  %a25 = dtensor.or %a24, %b24 : tensor<8xi32>
+  %b25 = dtensor.xor %a25, %three : tensor<8xi32>
+  %a26 = dtensor.or %a25, %b25 : tensor<8xi32>
+  %b26 = dtensor.xor %a26, %three : tensor<8xi32>
+  %a27 = dtensor.or %a26, %b26 : tensor<8xi32>
+  %b27 = dtensor.xor %a27, %three : tensor<8xi32>
+  %a28 = dtensor.or %a27, %b27 : tensor<8xi32>
+  %b28 = dtensor.xor %a28, %three : tensor<8xi32>
+  %a29 = dtensor.or %a28, %b28 : tensor<8xi32>
+  %b29 = dtensor.xor %a29, %three : tensor<8xi32>
+  %a30 = dtensor.or %a29, %b29 : tensor<8xi32>
+  %b30 = dtensor.xor %a30, %three : tensor<8xi32>
+  %a31 = dtensor.or %a30, %b30 : tensor<8xi32>
+  %b31 = dtensor.xor %a31, %three : tensor<8xi32>
+  %a32 = dtensor.or %a31, %b31 : tensor<8xi32>
+  %b32 = dtensor.xor %a32, %three : tensor<8xi32>
+  %a33 = dtensor.or %a32, %b32 : tensor<8xi32>
+  %b33 = dtensor.xor %a33, %three : tensor<8xi32>
+  %a34 = dtensor.or %a33, %b33 : tensor<8xi32>
+  %b34 = dtensor.xor %a34, %three : tensor<8xi32>
+  %a35 = dtensor.or %a34, %b34 : tensor<8xi32>
+  %b35 = dtensor.xor %a35, %three : tensor<8xi32>
+  %a36 = dtensor.or %a35, %b35 : tensor<8xi32>
+  %b36 = dtensor.xor %a36, %three : tensor<8xi32>
+  %a37 = dtensor.or %a36, %b36 : tensor<8xi32>
+  %b37 = dtensor.xor %a37, %three : tensor<8xi32>
+  %a38 = dtensor.or %a37, %b37 : tensor<8xi32>
+  %b38 = dtensor.xor %a38, %three : tensor<8xi32>
+  %a39 = dtensor.or %a38, %b38 : tensor<8xi32>
+  %b39 = dtensor.xor %a39, %three : tensor<8xi32>
+  %a40 = dtensor.or %a39, %b39 : tensor<8xi32>
+  %q = dtensor.remainder %x, %a40 : (tensor<8xi32, #cut>, tensor<8xi32>) -> tensor<8xi32, #cut>
+  return %q : tensor<8xi32, #cut>
+}
