@@ -49,7 +49,7 @@ static bool addsNeighbours(KernelOp kernel, const LoopOrder &order) {
   };
   auto isNeighbour = [&](unsigned input) {
     const StaticStride stride = staticStrides(kernel, input)[order.vector];
-    return stride.isStatic && (stride.value == 0 || stride.value == 1);
+    return stride.is(0) || stride.is(1);
   };
   return order.vectorIsReduction &&
          llvm::all_of(llvm::seq<unsigned>(kernel.getNumResults()),

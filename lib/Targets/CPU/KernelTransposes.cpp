@@ -168,11 +168,11 @@ bool KernelEmitter::hasFewLines() {
 
 void KernelEmitter::emitTransposed(const Position &start) {
   const unsigned inner = order.vector, across = order.tiled;
-  if (bytesMoved() > 0 && strideKinds[0][across].value < 0)
-    return backwards(across, start,
-                     [&](const Position &last) { emitBoxes(last); });
   if (bytesMoved() > 0)
-    return emitBoxes(start);
+    return strideKinds[0][across].is(-1)
+               ? backwards(across, start,
+                           [&](const Position &last) { emitBoxes(last); })
+               : emitBoxes(start);
   if (!hasFewLines())
     return emitTiles(start);
   const bool isInnerShort =
@@ -189,8 +189,7 @@ KernelEmitter::stageInputs(unsigned inner) {
   for (unsigned k = 0; k < numInputs; ++k) {
     const StaticStride stride = strideKinds[k][inner];
     Type type = storageType(elements[k]);
-    const bool isLine =
-        stride.isStatic && (stride.value == 0 || stride.value == 1);
+    const bool isLine = stride.is(0) || stride.is(1);
     // An input that ops of the body read has no element at this position.
     if (isLine || kernel.getBlock()->getArgument(k).use_empty() ||
         !isa<FloatType, IntegerType>(type))
@@ -251,8 +250,7 @@ void KernelEmitter::computeStaged(ArrayRef<StagedInput> inputs,
 }
 
 int64_t KernelEmitter::bytesMoved() {
-  const StaticStride written = strideKinds[numInputs][order.vector];
-  if (hasFewLines() || !written.isStatic || written.value != 1 ||
+  if (hasFewLines() || !strideKinds[numInputs][order.vector].is(1) ||
       !strideKinds[0][order.tiled].isLine())
     return 0;
   const int64_t bytes = bytesCopied();
@@ -369,13 +367,9 @@ bool KernelEmitter::reversesShortRows() {
   if (bytesCopied() == 0)
     return false;
   const unsigned inner = order.vector, around = loopAround(order);
-  auto is = [&](unsigned operand, unsigned loop, int64_t stride) {
-    const StaticStride actual = strideKinds[operand][loop];
-    return actual.isStatic && actual.value == stride;
-  };
-  return is(0, inner, 1) && is(numInputs, inner, 1) &&
-         is(0, around, -order.writtenOut) &&
-         is(numInputs, around, order.writtenOut);
+  const auto &from = strideKinds[0], &to = strideKinds[numInputs];
+  return from[inner].is(1) && to[inner].is(1) &&
+         from[around].is(-order.writtenOut) && to[around].is(order.writtenOut);
 }
 
 void KernelEmitter::emitReversedRows(

@@ -108,8 +108,7 @@ void ThreadEmitter::emitAllGroups() {
 }
 
 bool ThreadEmitter::isUnit(unsigned operand) {
-  const StaticStride stride = strideKinds[operand][order.vector];
-  return stride.isStatic && stride.value == 1;
+  return strideKinds[operand][order.vector].is(1);
 }
 
 unsigned ThreadEmitter::findLanes() {

@@ -32,9 +32,7 @@ static constexpr int64_t tileSide = 32, tilePitch = tileSide + 1;
 /// the results.
 static bool isAcross(KernelOp kernel, unsigned input, const LoopOrder &order) {
   const SmallVector<StaticStride> strides = staticStrides(kernel, input);
-  const StaticStride along = strides[order.vector];
-  const bool isBroadcast = along.isStatic && along.value == 0;
-  return strides[order.tiled].isLine() && !along.isLine() && !isBroadcast;
+  return strides[order.vector].isAcross(strides[order.tiled]);
 }
 
 /// The inputs that lie along the tiled loop and are read everywhere.

@@ -282,11 +282,9 @@ LoopOrder meshloom::loopOrder(spmd::KernelOp kernel) {
   }
   for (unsigned k = 0; k < operands; ++k) {
     SmallVector<StaticStride> strides = staticStrides(kernel, k);
-    const StaticStride inner = strides[order.vector];
-    const bool isBroadcast = inner.isStatic && inner.value == 0;
     for (unsigned loop : order.parallel)
       if (int(loop) != order.vector && kernel.getExtents()[loop] > 1 &&
-          strides[loop].isLine() && !inner.isLine() && !isBroadcast)
+          strides[order.vector].isAcross(strides[loop]))
         order.tiled = loop;
   }
   constexpr int64_t fewestOfTile = 16;

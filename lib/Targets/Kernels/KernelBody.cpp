@@ -114,8 +114,7 @@ Position KernelBody::advance(const Position &from, unsigned loop, Value index) {
       continue;
     }
     if (Value stride = strides[k][loop]) {
-      bool unit =
-          strideKinds[k][loop].isStatic && strideKinds[k][loop].value == 1;
+      bool unit = strideKinds[k][loop].is(1);
       // Vectorised code may read all that lies between elements that are
       // `stride` apart only if their places do not wrap.
       Value offset =
@@ -194,9 +193,9 @@ Value KernelBody::loadAt(spmd::LoadOp load, const Position &place,
        llvm::zip_equal(load.getLoops(), load.getIndices())) {
     const StaticStride kind = strideKinds[input][loop];
     Value term = mapping.lookupOrDefault(index);
-    if (kind.isStatic && kind.value == 0)
+    if (kind.is(0))
       continue;
-    if (!kind.isStatic || kind.value != 1)
+    if (!kind.is(1))
       term = b.createOrFold<arith::MulIOp>(loc, term, strides[input][loop]);
     offset = b.createOrFold<arith::AddIOp>(loc, offset, term);
   }

@@ -158,14 +158,11 @@ static bool isLibraryCopy(KernelOp kernel) {
       kernel.getNumIterations() < fewElements || !onlyCopies(kernel) ||
       runsBackwards(kernel))
     return false;
-  auto isAlong = [](const StaticStride &stride) {
-    return stride.isStatic && stride.value == 1;
-  };
   const auto from = staticStrides(kernel, 0),
              to = staticStrides(kernel, kernel.getInputs().size());
   return llvm::any_of(llvm::seq<unsigned>(kernel.getNumLoops()),
                       [&](unsigned loop) {
-                        return isAlong(from[loop]) && isAlong(to[loop]) &&
+                        return from[loop].is(1) && to[loop].is(1) &&
                                kernel.getExtents()[loop] >= shortRun;
                       });
 }

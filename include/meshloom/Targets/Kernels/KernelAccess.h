@@ -14,8 +14,14 @@ struct StaticStride {
   bool isStatic = false;
   int64_t value = 0;
 
+  bool is(int64_t stride) const { return isStatic && value == stride; }
   /// Returns whether elements lie side by side, in either direction.
-  bool isLine() const { return isStatic && (value == 1 || value == -1); }
+  bool isLine() const { return is(1) || is(-1); }
+  /// Returns whether a loop of this stride goes from line to line of an operand
+  /// whose lines lie along a loop of the stride `line`.
+  bool isAcross(StaticStride line) const {
+    return line.isLine() && !isLine() && !is(0);
+  }
 };
 
 /// Strides of operand `operand` (inputs, then outputs) for every loop.
