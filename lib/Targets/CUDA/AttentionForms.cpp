@@ -71,29 +71,16 @@ Expression Matcher::softmaxOf(Expression weight) {
 /// elements.
 std::optional<double> Matcher::numberAt(Expression expression, int64_t query,
                                         int64_t key) const {
-  switch (expression->kind) {
-  case Kind::Constant:
-    return expression->number;
-  case Kind::Index:
+  if (expression->kind == Kind::Index) {
     if (expression->indices[0] == loop(attention.queryLoop()))
       return double(query);
     if (expression->indices[0] == loop(attention.keyLoop()))
       return double(key);
     return std::nullopt;
-  case Kind::Element:
-  case Kind::Reduction:
-    return std::nullopt;
-  case Kind::Operation:
-    break;
   }
-  SmallVector<double> operands;
-  for (Expression operand : expression->operands) {
-    const auto number = numberAt(operand, query, key);
-    if (!number)
-      return std::nullopt;
-    operands.push_back(*number);
-  }
-  return ElementExpressions::apply(expression, operands);
+  return ElementExpressions::evaluate(expression, [&](Expression operand) {
+    return numberAt(operand, query, key);
+  });
 }
 
 /// Returns whether a condition is that the query is not before the key, however

@@ -173,8 +173,6 @@ std::optional<double> GradientMatcher::reduce(Expression reduction) {
 std::optional<double> GradientMatcher::compute(Expression expression,
                                                unsigned key) {
   switch (expression->kind) {
-  case Kind::Constant:
-    return expression->number;
   case Kind::Index:
     if (expression->indices[0] == loop(attention().queryLoop()))
       return double(sampleQuery);
@@ -185,17 +183,12 @@ std::optional<double> GradientMatcher::compute(Expression expression,
     return numberOf(expression, key);
   case Kind::Reduction:
     return reduce(expression);
+  case Kind::Constant:
   case Kind::Operation:
     break;
   }
-  SmallVector<double> operands;
-  for (Expression operand : expression->operands) {
-    const auto number = evaluate(operand, key);
-    if (!number)
-      return std::nullopt;
-    operands.push_back(*number);
-  }
-  return ElementExpressions::apply(expression, operands);
+  return ElementExpressions::evaluate(
+      expression, [&](Expression operand) { return evaluate(operand, key); });
 }
 
 std::optional<double> GradientMatcher::evaluate(Expression expression,

@@ -94,6 +94,17 @@ ElementExpressions::elementOf(Value tensor, ArrayRef<AffineExpr> indices) {
       kernel, kernel.getBlock()->getTerminator()->getOperand(output), *loops);
 }
 
+std::optional<unsigned> meshloom::movedInputOf(KernelOp kernel,
+                                               unsigned result) {
+  Value yielded = kernel.getBlock()->getTerminator()->getOperand(result);
+  while (Operation *op = yielded.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      return std::nullopt;
+    yielded = op->getOperand(0);
+  }
+  return cast<mlir::BlockArgument>(yielded).getArgNumber();
+}
+
 std::optional<std::pair<Value, SmallVector<AffineExpr>>>
 ElementExpressions::sourceOf(Value tensor, ArrayRef<AffineExpr> indices) {
   tensor = withoutRows(tensor);
@@ -101,21 +112,15 @@ ElementExpressions::sourceOf(Value tensor, ArrayRef<AffineExpr> indices) {
   if (!kernel || kernel.getHeld() || kernel.getRanges())
     return std::nullopt;
   const unsigned output = cast<mlir::OpResult>(tensor).getResultNumber();
-  Value yielded = kernel.getBlock()->getTerminator()->getOperand(output);
-  while (Operation *op = yielded.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
-      return std::nullopt;
-    yielded = op->getOperand(0);
-  }
+  const auto input = movedInputOf(kernel, output);
   const auto loops = loopsOf(kernel, output, indices);
-  if (!loops || kernel.getReducer(output) != spmd::Reducer::None ||
+  if (!input || !loops || kernel.getReducer(output) != spmd::Reducer::None ||
       llvm::is_contained(*loops, AffineExpr()))
     return std::nullopt;
-  const unsigned input = cast<mlir::BlockArgument>(yielded).getArgNumber();
   SmallVector<AffineExpr> source;
-  for (AffineExpr dim : kernel.getInputAccess(input).getResults())
+  for (AffineExpr dim : kernel.getInputAccess(*input).getResults())
     source.push_back(dim.replaceDims(*loops));
-  return std::pair(kernel.getInputs()[input], std::move(source));
+  return std::pair(kernel.getInputs()[*input], std::move(source));
 }
 
 spmd::Reducer ElementExpressions::reducerOf(Expression reduction) {
@@ -245,8 +250,10 @@ static bool holds(arith::CmpIPredicate predicate, double lhs, double rhs) {
   return false;
 }
 
-std::optional<double> ElementExpressions::apply(Expression operation,
-                                                ArrayRef<double> x) {
+/// Returns the number that an operation is of such operands; nothing where it
+/// is none of the operations of attention.
+static std::optional<double> apply(ElementExpressions::Expression operation,
+                                   ArrayRef<double> x) {
   if (operation->is(arith::AddFOp::getOperationName()) ||
       operation->is(arith::AddIOp::getOperationName()))
     return x[0] + x[1];
@@ -274,4 +281,21 @@ std::optional<double> ElementExpressions::apply(Expression operation,
             .getValue(),
         x[0], x[1]));
   return std::nullopt;
+}
+
+std::optional<double> ElementExpressions::evaluate(
+    Expression expression,
+    function_ref<std::optional<double>(Expression)> numberOf) {
+  if (expression->isConstant())
+    return expression->number;
+  if (expression->kind != ElementExpression::Kind::Operation)
+    return std::nullopt;
+  SmallVector<double> operands;
+  for (Expression operand : expression->operands) {
+    const auto number = numberOf(operand);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(*number);
+  }
+  return apply(expression, operands);
 }

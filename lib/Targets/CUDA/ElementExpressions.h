@@ -33,6 +33,10 @@ struct ElementExpression {
   bool operator==(const ElementExpression &other) const;
 };
 
+/// Returns the number of the input whose elements a kernel gives as a result,
+/// moved, widened or rounded; nothing where it computes the result.
+std::optional<unsigned> movedInputOf(spmd::KernelOp kernel, unsigned result);
+
 /// Widening and rounding of floats is left out.
 class ElementExpressions {
 public:
@@ -43,10 +47,12 @@ public:
   /// moving, widening or rounding it. Nothing: it is computed, or no kernel's.
   static std::optional<std::pair<Value, SmallVector<mlir::AffineExpr>>>
   sourceOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
-  /// Returns the number that an operation is of such operands; nothing where it
-  /// is none of the operations of attention.
-  static std::optional<double> apply(Expression operation,
-                                     ArrayRef<double> operands);
+  /// Returns the number of a constant, or of an operation whose operands have
+  /// the numbers that `numberOf` gives; nothing where it is none of the
+  /// operations of attention.
+  static std::optional<double>
+  evaluate(Expression expression,
+           function_ref<std::optional<double>(Expression)> numberOf);
   /// Returns how a reduction combines its terms.
   static spmd::Reducer reducerOf(Expression reduction);
   /// The term of a reduction at `index` of its only loop of several iterations,

@@ -3,8 +3,6 @@
 
 #include "meshloom/Targets/Kernels/ToProgram.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 using namespace meshloom;
 using dtensor::DotGeneralOp;
 using mlir::AffineExpr;
@@ -166,23 +164,11 @@ static bool onlyMoves(spmd::KernelOp kernel) {
   if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
       kernel.hasReductionLoops() || kernel.getHeld() || kernel.getRanges())
     return false;
-  auto countOf = [](ArrayRef<int64_t> extents) {
-    int64_t count = 1;
-    for (int64_t extent : extents)
-      count *= extent;
-    return count;
-  };
-  const int64_t count = countOf(kernel.getExtents());
   for (Value value : {kernel.getInputs()[0], Value(kernel.getResult(0))})
-    if (countOf(spmd::globalShape(value.getType())) != count)
+    if (mlir::ShapedType::getNumElements(spmd::globalShape(value.getType())) !=
+        kernel.getNumIterations())
       return false;
-  Value yielded = kernel.getBlock()->getTerminator()->getOperand(0);
-  while (Operation *op = yielded.getDefiningOp()) {
-    if (!isa<mlir::arith::TruncFOp, mlir::arith::ExtFOp>(op))
-      return false;
-    yielded = op->getOperand(0);
-  }
-  return true;
+  return movedInputOf(kernel, 0).has_value();
 }
 
 /// Returns where a product's result lies, which kernels behind it may move and

@@ -4,8 +4,6 @@
 #include "GraphValues.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <optional>
 
 using namespace meshloom;

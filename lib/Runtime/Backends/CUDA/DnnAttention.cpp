@@ -4,6 +4,8 @@
 // also where nobody needs it.
 #include "DnnGraph.h"
 
+#include "meshloom/Runtime/BoxCopy.h"
+
 #include <utility>
 
 using namespace meshloom;
@@ -166,7 +168,7 @@ void DnnAttention::addResult(Node scores) {
 void DnnAttention::addTurnedProduct(Node scores, Node rows,
                                     const DnnMatrices &result) {
   const std::vector<int64_t> extents = scoresOf(attention);
-  addProduct(addTurned(scores, extents, denseStrides(extents)), rows,
+  addProduct(addTurned(scores, extents, rowMajorStrides(extents)), rows,
              addOperand(result));
 }
 

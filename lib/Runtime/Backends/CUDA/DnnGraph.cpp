@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "DnnGraph.h"
 
+#include "meshloom/Runtime/BoxCopy.h"
+
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -68,13 +68,6 @@ const DnnDescriptor &DnnGraph::addScalar(float value, size_t rank) {
   return described;
 }
 
-std::vector<int64_t> cuda::denseStrides(const std::vector<int64_t> &extents) {
-  std::vector<int64_t> strides(extents.size(), 1);
-  for (size_t dim = extents.size() - 1; dim-- > 0;)
-    strides[dim] = strides[dim + 1] * extents[dim + 1];
-  return strides;
-}
-
 const DnnDescriptor &DnnGraph::addIntermediate(const Shape &shape) {
   DnnDescriptor &described = describeTensor(shape);
   described.set(DnnAttribute::TensorIsVirtual, DnnValue::Boolean, true);
@@ -84,17 +77,15 @@ const DnnDescriptor &DnnGraph::addIntermediate(const Shape &shape) {
 
 const DnnDescriptor &
 DnnGraph::addIntermediate(DnnType type, const std::vector<int64_t> &extents) {
-  return addIntermediate({type, extents, denseStrides(extents)});
+  return addIntermediate({type, extents, rowMajorStrides(extents)});
 }
 
 const DnnDescriptor &DnnGraph::addScratch(const std::vector<int64_t> &extents) {
   DnnDescriptor &described =
-      describeTensor({DnnType::F32, extents, denseStrides(extents)});
+      describeTensor({DnnType::F32, extents, rowMajorStrides(extents)});
   described.finish();
   places.push_back({numTensors, std::nullopt, scratchBytes});
-  scratchBytes +=
-      paddedBytes(std::accumulate(extents.begin(), extents.end(),
-                                  int64_t(sizeof(float)), std::multiplies<>()));
+  scratchBytes += paddedBytes(elementCount(extents) * int64_t(sizeof(float)));
   return described;
 }
 

@@ -16,9 +16,6 @@ inline DnnType dnnSumTypeOf(DType type) {
   return type == DType::F64 ? DnnType::F64 : DnnType::F32;
 }
 
-/// Returns the strides of a dense tensor.
-std::vector<int64_t> denseStrides(const std::vector<int64_t> &extents);
-
 class DnnGraph : public LibraryWork {
 public:
   /// `type`: of the tensors.
