@@ -66,6 +66,7 @@ struct MemoryObject : HandleObject<MemoryObject> {
   int32_t kind = 0; ///< an index of `memoryKinds`
   std::string text = {};
 };
+
 /// The addresses that users have asked buffers for. Safe to use from any
 /// thread.
 class ClaimedAddresses : public std::enable_shared_from_this<ClaimedAddresses> {

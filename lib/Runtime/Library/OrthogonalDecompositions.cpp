@@ -93,7 +93,7 @@ void refineValues(const Matrix<T> &a, const Matrix<T> &u, const Matrix<T> &v,
 /// Fewer small matrices are faster one by one than a matrix a lane.
 constexpr int64_t fewestOfLanes = 4;
 
-/// The tolerance of rotations that leaves all digits of T wideV.
+/// The tolerance of rotations that leaves all digits of T right.
 template <typename T>
 constexpr double tolerance = std::is_same_v<T, double> ? 1e-14 : 1e-8;
 

@@ -393,7 +393,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     if (dims.moves(d) &&
         (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
       cut = d;
-  constexpr int64_t fewWorkers = 3, fewNumbers = 4, manyUpdates = 4;
+  constexpr int64_t fewWorkers = 3, fewNumbers = 4;
   const int64_t places = elementCount(result.extent),
                 updates = elementCount(arguments.inputs[count + 1].extent);
   int64_t windows = 1;
@@ -401,7 +401,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     windows *= arguments.inputs[count + 1].extent[d];
   const bool gainsNothing = team.workers() <= fewWorkers &&
                             (updates < fewNumbers * windows ||
-                             updates >= manyUpdates * team.workers() * places);
+                             updates >= MANY_UPDATES * team.workers() * places);
   if (gainsNothing || cut == result.extent.size()) {
     runPart(arguments);
     return Success();

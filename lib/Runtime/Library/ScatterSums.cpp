@@ -143,10 +143,10 @@ template <typename T> void sumEverywhere(const AlikeWindows &alike) {
   const WindowPart part = alike.part(dense);
   const int64_t size = elementCount(result.extent),
                 windows = alike.windows.count();
-  constexpr int64_t least = 1 << 14, many = 4;
+  constexpr int64_t least = 1 << 14;
   Team &team = Team::current();
   const int64_t parts = team.partsOf(windows * elementCount(part.extent),
-                                     std::max(least, many * size));
+                                     std::max(least, MANY_UPDATES * size));
   std::vector<SumOfUpdates<T>> large;
   SumOfUpdates<T> *sums = temporary(large, size_t(size * parts));
   const bool inOrder = alike.windows.mayOverlap();

@@ -16,6 +16,10 @@ template <typename T>
 void addSums(const Shape &extent, T *to, const Shape &toStrides,
              const SumOfUpdates<T> *sums, const Shape &sumStrides);
 
+/// So many updates for each element of the result are worth sums of a worker's
+/// own.
+inline constexpr int64_t MANY_UPDATES = 4;
+
 /// Adds updates of floats to the result. T: f32, f64 or a half.
 template <typename T> void addUpdates(const AlikeWindows &alike);
 

@@ -48,7 +48,7 @@ Scalar exactPolynomial(Scalar x, const double (&coefficients)[count]) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the formulas of both widths share
+// Parts of formulas, for f32 and f64
 //===----------------------------------------------------------------------===//
 
 /// The bits of a float: its sign, the sum of its exponent and `bias`, and
