@@ -106,7 +106,8 @@ private:
 
 namespace meshloom::library {
 LibraryRows functionsOfCopy() {
-  static constexpr LibraryRow rows[] = {{"copy", CopyRoutine::make, {}}};
+  static constexpr LibraryRow rows[] = {
+      {"copy", CopyRoutine::make, {.runsBackwards = true}}};
   return rows;
 }
 } // namespace meshloom::library

@@ -69,19 +69,6 @@ uint16_t library::narrowHalf(DType type, float value) {
   return type == DType::F16 ? F16::narrow(value) : BF16::narrow(value);
 }
 
-void library::copyElements(unsigned width, std::span<const int64_t> extent,
-                           char *to, std::span<const int64_t> toStrides,
-                           const char *from,
-                           std::span<const int64_t> fromStrides) {
-  if (to == from && std::ranges::equal(toStrides, fromStrides))
-    return;
-  forEachRun(extent, toStrides, fromStrides,
-             [&](int64_t target, int64_t source, int64_t run) {
-               std::memcpy(to + target * width, from + source * width,
-                           size_t(run * width));
-             });
-}
-
 void library::zeroElements(unsigned width, std::span<const int64_t> extent,
                            char *to, std::span<const int64_t> toStrides) {
   forEachRun(extent, toStrides, toStrides,

@@ -5,6 +5,7 @@
 
 #include "Elements.h"
 #include "Library.h"
+#include "StridedCopy.h"
 
 #include "meshloom/Runtime/StridedRuns.h"
 
@@ -74,11 +75,6 @@ int64_t readIndex(DType type, const char *data);
 float widenHalf(DType type, uint16_t bits);
 uint16_t narrowHalf(DType type, float value);
 
-/// to[i...] = from[i...] for all i below `extent`; strides in elements of
-/// `width` bytes. Both arrays may be the same, not overlap otherwise.
-void copyElements(unsigned width, std::span<const int64_t> extent, char *to,
-                  std::span<const int64_t> toStrides, const char *from,
-                  std::span<const int64_t> fromStrides);
 /// to[i...] = 0, which is the identity of sums and of or.
 void zeroElements(unsigned width, std::span<const int64_t> extent, char *to,
                   std::span<const int64_t> toStrides);

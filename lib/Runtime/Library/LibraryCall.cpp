@@ -20,7 +20,7 @@ LibraryCall::make(const Program &program, const KernelStep &step,
     for (const Operand &operand : *list)
       for (const DimAccess &dim : operand.dims)
         for (auto [loop, coefficient] : dim.terms)
-          if (coefficient < 1)
+          if (coefficient < 1 && !row->properties.runsBackwards)
             return Error(fmt::format("'{}' is called with an operand that runs "
                                      "backwards",
                                      step.library));
@@ -66,7 +66,7 @@ void LibraryCall::box(const Source &source, void *const *operands,
       result.extent[d] =
           extents[loop] <= 0 || result.extent[d] == 0
               ? 0
-              : result.extent[d] + coefficient * (extents[loop] - 1);
+              : result.extent[d] + std::abs(coefficient) * (extents[loop] - 1);
       result.strides[d] = operandStrides[loop] / coefficient;
     }
   }

@@ -136,34 +136,20 @@ static bool onlyCopies(KernelOp kernel) {
   return yielded == body->getArgument(0) && from == to;
 }
 
-/// Returns whether an operand is read or written from its end, which library
-/// calls do not do.
-static bool runsBackwards(KernelOp kernel) {
-  return llvm::any_of(
-      kernel.getAccesses().getAsValueRange<mlir::AffineMapAttr>(),
-      [&](mlir::AffineMap access) {
-        return llvm::any_of(access.getResults(), [&](mlir::AffineExpr expr) {
-          return llvm::any_of(
-              llvm::seq<unsigned>(kernel.getNumLoops()),
-              [&](unsigned loop) { return coefficientOf(expr, loop) < 0; });
-        });
-      });
-}
-
-/// Returns whether many elements go in runs that take longer than their calls
-/// of memcpy.
+/// Returns whether the kernel copies many elements, those that are widened in
+/// long runs.
 static bool isLibraryCopy(KernelOp kernel) {
-  constexpr int64_t shortRun = 256, fewElements = 1 << 12;
+  constexpr int64_t longRun = 256, fewElements = 1 << 10;
   if (kernel.getHeld() || kernel.getRanges() ||
-      kernel.getNumIterations() < fewElements || !onlyCopies(kernel) ||
-      runsBackwards(kernel))
+      kernel.getNumIterations() < fewElements || !onlyCopies(kernel))
     return false;
   const auto from = staticStrides(kernel, 0),
              to = staticStrides(kernel, kernel.getInputs().size());
-  return llvm::any_of(llvm::seq<unsigned>(kernel.getNumLoops()),
+  return kernel.getBlock()->without_terminator().empty() ||
+         llvm::any_of(llvm::seq<unsigned>(kernel.getNumLoops()),
                       [&](unsigned loop) {
                         return from[loop].is(1) && to[loop].is(1) &&
-                               kernel.getExtents()[loop] >= shortRun;
+                               kernel.getExtents()[loop] >= longRun;
                       });
 }
 

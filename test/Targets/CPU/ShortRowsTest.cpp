@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that reduce short rows, against plain C++. Rows end where memory
 // does, so that a load behind them is a fault.
+#include "../../Runtime/GuardedMemory.h"
 #include "KernelHarness.h"
 
 #include <algorithm>
 #include <numeric>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace meshloom;
 
 namespace {
-/// Pages of which the last one cannot be touched.
-class GuardedMemory {
-public:
-  explicit GuardedMemory(size_t bytes)
-      : page(size_t(sysconf(_SC_PAGESIZE))),
-        size((bytes + page - 1) / page * page),
-        begin(static_cast<char *>(mmap(nullptr, size + page,
-                                       PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
-        data(begin + size - bytes) {
-    mprotect(begin + size, page, PROT_NONE);
-  }
-  ~GuardedMemory() { munmap(begin, size + page); }
-  GuardedMemory(const GuardedMemory &) = delete;
-  GuardedMemory &operator=(const GuardedMemory &) = delete;
-
-  template <typename T> T *as() const { return reinterpret_cast<T *>(data); }
-
-private:
-  size_t page, size;
-  char *begin, *data;
-};
-
 /// Adds up rows of `length` numbers, each with a weight of its own: a number
 /// that is taken for another one changes the sum. Parts are whole vectors, some
 /// vectors and more, and shorter than a vector; at last there are gaps between

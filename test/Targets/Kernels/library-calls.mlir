@@ -173,12 +173,12 @@ func.func @searches(%x: tensor<4x20000xf32, #lines>, %y: tensor<4x20000xi32, #li
   return %0, %1, %2 : tensor<4xi32, #found>, tensor<4xi64, #found>, tensor<100xi32, #places>
 }
 
-// A copy of many elements, run by run, needs no code either: a concatenate has
-// one for each part. A transpose, whose elements go one by one, is a kernel.
+// A copy of many elements needs no code either, wherever they go: a concatenate
+// has one for each part.
 // CHECK-LABEL: func.func @copies
 // CHECK: spmd.library_call "copy" loops [{{.*}}] ins (%arg0 at
 // CHECK: spmd.library_call "copy" loops [{{.*}}] ins (%arg1 at {{.*}} in_place [1]
-// CHECK: spmd.kernel {{.*}}ops = "transpose"
+// CHECK: spmd.library_call "copy" loops [{{.*}}] ins (%arg0 at
 func.func @copies(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>) -> (tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>, tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>) {
   %0 = dtensor.concatenate %x, %y dim 1 : (tensor<256x256xf32, #x>, tensor<256x256xf32, #x>) -> tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>
   %1 = dtensor.transpose %x dims [1, 0] : (tensor<256x256xf32, #x>) -> tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>

@@ -65,6 +65,8 @@ struct LibraryProperties {
   bool usesTeam = false;
   /// Calls run a function of the user's, which may fail in the middle of a run.
   bool callsUser = false;
+  /// Operands may be read and written from their ends.
+  bool runsBackwards = false;
 };
 /// Returns the properties of the function `name`, or none where the library has
 /// no such function.
