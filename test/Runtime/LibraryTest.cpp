@@ -135,8 +135,8 @@ TEST(LibraryTest, MalformedCallsDoNotLoad) {
   fails(unknown, "this build has no library function 'divine'");
   for (const char *name :
        {"scatter", "sort", "top_k", "generic_reduce", "cholesky", "copy", "fft",
-        "triangular_solve", "geqrf", "householder_product", "dynamic_slice",
-        "dynamic_update_slice"}) {
+        "fill", "triangular_solve", "geqrf", "householder_product",
+        "dynamic_slice", "dynamic_update_slice"}) {
     Program other = lookup({{"some", 3}, {"other", List{1, 4}}});
     std::get<KernelStep>(other.steps[0]).library = name;
     fails(other, name);

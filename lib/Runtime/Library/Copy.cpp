@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The library function "copy": elements of an array go to other places of
-// another one, run by run; bytes may be widened to i32 or f32. The second
-// input, if any, is the array that the result is written over.
+// The library functions "copy" and "fill": elements of an array, or one number,
+// go to places of another one; bytes may be widened to i32 or f32. The last
+// input that is not copied, if any, is the array that the result is written
+// over.
 #include "Clones.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
@@ -49,6 +50,16 @@ WidenRun widening(DType from, DType to) {
   return nullptr;
 }
 
+/// Finds how many elements an operand goes on from one iteration of each loop
+/// to the next.
+void findStrides(const Operand &operand, const LibraryOperand &box,
+                 size_t loops, Shape &strides) {
+  strides.assign(loops, 0);
+  for (size_t d = 0; d < operand.dims.size(); ++d)
+    for (auto [loop, coefficient] : operand.dims[d].terms)
+      strides[loop] += coefficient * box.strides[d];
+}
+
 class CopyRoutine final : public LibraryRoutine {
 public:
   static RoutineOrError make(const LibraryStep &step) {
@@ -73,8 +84,8 @@ public:
     const std::span<const int64_t> extents(arguments.extents, loops);
     // Calls are many: their memory is that of the thread's calls before.
     auto &[fromStrides, toStrides] = threadLocal<std::array<Shape, 2>>();
-    findStrides(from, in, fromStrides);
-    findStrides(to, out, toStrides);
+    findStrides(from, in, loops, fromStrides);
+    findStrides(to, out, loops, toStrides);
     if (!widen)
       copyElements(byteWidth(in.type), extents, out.data, toStrides, in.data,
                    fromStrides);
@@ -88,26 +99,48 @@ public:
   }
 
 private:
-  /// Finds how many elements an operand goes on from one iteration of each loop
-  /// to the next.
-  void findStrides(const Operand &operand, const LibraryOperand &box,
-                   Shape &strides) const {
-    strides.assign(loops, 0);
-    for (size_t d = 0; d < operand.dims.size(); ++d)
-      for (auto [loop, coefficient] : operand.dims[d].terms)
-        strides[loop] += coefficient * box.strides[d];
-  }
-
   Operand from, to;
   size_t loops = 0;
   WidenRun widen = nullptr;
+};
+
+class FillRoutine final : public LibraryRoutine {
+public:
+  static RoutineOrError make(const LibraryStep &step) {
+    OptionReader options(step.step);
+    auto routine = std::make_unique<FillRoutine>();
+    routine->bits = options.number("bits");
+    if (step.inputs.size() > 1 || step.outputs.size() != 1 || !options.ok() ||
+        byteWidth(step.outputs[0]->type) > sizeof(routine->bits) ||
+        std::ranges::any_of(step.step.loops, &Loop::reduction))
+      return Error("operands do not match");
+    routine->to = step.step.outputs[0];
+    routine->loops = step.step.loops.size();
+    return RoutineOrError(std::move(routine));
+  }
+
+  Status run(const LibraryArguments &arguments) const override {
+    const LibraryOperand &out = arguments.outputs[0];
+    auto &[fromStrides, toStrides] = threadLocal<std::array<Shape, 2>>();
+    fromStrides.assign(loops, 0);
+    findStrides(to, out, loops, toStrides);
+    copyElements(byteWidth(out.type), {arguments.extents, loops}, out.data,
+                 toStrides, reinterpret_cast<const char *>(&bits), fromStrides);
+    return Success();
+  }
+
+private:
+  Operand to;
+  size_t loops = 0;
+  int64_t bits = 0; ///< of an element, the lowest ones
 };
 } // namespace
 
 namespace meshloom::library {
 LibraryRows functionsOfCopy() {
   static constexpr LibraryRow rows[] = {
-      {"copy", CopyRoutine::make, {.runsBackwards = true}}};
+      {"copy", CopyRoutine::make, {.runsBackwards = true}},
+      {"fill", FillRoutine::make, {.runsBackwards = true}}};
   return rows;
 }
 } // namespace meshloom::library

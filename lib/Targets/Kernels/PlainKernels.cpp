@@ -136,12 +136,15 @@ static bool onlyCopies(KernelOp kernel) {
   return yielded == body->getArgument(0) && from == to;
 }
 
+/// Elements for which a call of "copy" or "fill" is worth its time.
+static constexpr int64_t fewCopied = 1 << 10;
+
 /// Returns whether the kernel copies many elements, those that are widened in
 /// long runs.
 static bool isLibraryCopy(KernelOp kernel) {
-  constexpr int64_t longRun = 256, fewElements = 1 << 10;
+  constexpr int64_t longRun = 256;
   if (kernel.getHeld() || kernel.getRanges() ||
-      kernel.getNumIterations() < fewElements || !onlyCopies(kernel))
+      kernel.getNumIterations() < fewCopied || !onlyCopies(kernel))
     return false;
   const auto from = staticStrides(kernel, 0),
              to = staticStrides(kernel, kernel.getInputs().size());
@@ -153,19 +156,136 @@ static bool isLibraryCopy(KernelOp kernel) {
                       });
 }
 
+/// Makes a call of the library's `function` with the kernel's loops, which may
+/// have other extents.
+static LibraryCallOp createCall(OpBuilder &b, KernelOp kernel,
+                                StringRef function, mlir::ValueRange inputs,
+                                ArrayRef<int64_t> extents,
+                                mlir::ArrayAttr accesses,
+                                ArrayRef<int32_t> inPlace, int64_t flops,
+                                mlir::DictionaryAttr options) {
+  const SmallVector<Attribute> ranges(kernel.getNumLoops(),
+                                      b.getDenseI64ArrayAttr({}));
+  return b.create<LibraryCallOp>(
+      kernel.getLoc(), kernel.getResultTypes(), function, inputs, extents,
+      kernel.getReductions(), kernel.getAxes(),
+      SmallVector<bool>(kernel.getNumLoops(), false), b.getArrayAttr(ranges),
+      accesses, inPlace, options, mlir::DenseI32ArrayAttr(), flops);
+}
+
+/// Returns the bits of a number that is constant, or nothing.
+static std::optional<int64_t> bitsOf(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (!constant || value.getType().getIntOrFloatBitWidth() > 64)
+    return std::nullopt;
+  if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+    return int64_t(number.getValue().bitcastToAPInt().getZExtValue());
+  if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+    return int64_t(number.getValue().getZExtValue());
+  return std::nullopt;
+}
+
+/// Returns the bits that the kernel writes everywhere, if they are many
+/// elements.
+static std::optional<int64_t> filledBits(KernelOp kernel) {
+  const bool overwrites = kernel.getInputs().size() == 1 &&
+                          kernel.getInPlace() == ArrayRef<int32_t>{0};
+  if (kernel.getHeld() || kernel.getRanges() || kernel.hasReductionLoops() ||
+      kernel.getNumIterations() < fewCopied || kernel.getNumResults() != 1 ||
+      (!kernel.getInputs().empty() && !overwrites))
+    return std::nullopt;
+  return bitsOf(kernel.getBlock()->getTerminator()->getOperand(0));
+}
+
 /// Replaces the kernel by a call of the library's `function`.
 static void replaceByCall(KernelOp kernel, StringRef function, int64_t flops,
                           mlir::DictionaryAttr options) {
   OpBuilder b(kernel);
-  const SmallVector<Attribute> ranges(kernel.getNumLoops(),
-                                      b.getDenseI64ArrayAttr({}));
-  auto call = b.create<LibraryCallOp>(
-      kernel.getLoc(), kernel.getResultTypes(), function, kernel.getInputs(),
-      kernel.getExtents(), kernel.getReductions(), kernel.getAxes(),
-      SmallVector<bool>(kernel.getNumLoops(), false), b.getArrayAttr(ranges),
-      kernel.getAccesses(), kernel.getInPlace(), options,
-      mlir::DenseI32ArrayAttr(), flops);
+  LibraryCallOp call =
+      createCall(b, kernel, function, kernel.getInputs(), kernel.getExtents(),
+                 kernel.getAccesses(), kernel.getInPlace(), flops, options);
   kernel.replaceAllUsesWith(call.getOutputs());
+  kernel.erase();
+}
+
+/// Returns the options of a call of "fill".
+static mlir::DictionaryAttr fillOptions(OpBuilder &b, int64_t bits) {
+  return b.getDictionaryAttr(b.getNamedAttr("bits", b.getI64IntegerAttr(bits)));
+}
+
+/// A kernel that is a pad alone: its result has numbers around a box that is
+/// copied.
+struct LonePad {
+  int64_t bits;                   ///< of the number
+  SmallVector<int64_t> extents;   ///< of the box
+  mlir::AffineMap source, result; ///< where the box's iterations are
+};
+
+/// Finds a pad that puts many short rows into longer ones. (Others are kernels,
+/// which write each element once.)
+static std::optional<LonePad> lonePadOf(KernelOp kernel) {
+  constexpr int64_t longRow = 16;
+  const auto ops = kernel->getAttrOfType<mlir::StringAttr>("ops");
+  const unsigned rank = kernel.getNumLoops();
+  if (!ops || ops.getValue() != "pad" || kernel.getInputs().size() != 1 ||
+      kernel.getNumResults() != 1 || kernel.getHeld() || kernel.getRanges() ||
+      kernel.hasReductionLoops() || kernel.getNumIterations() < fewCopied ||
+      !kernel.getOutputAccess(0).isIdentity() ||
+      kernel.getInputAccess(0).getNumResults() != rank ||
+      llvm::any_of(kernel.getAxisIndices(),
+                   [](const auto &axes) { return !axes.empty(); }))
+    return std::nullopt;
+  auto select = kernel.getBlock()
+                    ->getTerminator()
+                    ->getOperand(0)
+                    .getDefiningOp<arith::SelectOp>();
+  if (!select || !select.getTrueValue().getDefiningOp<spmd::ReadOp>())
+    return std::nullopt;
+  const std::optional<int64_t> bits = bitsOf(select.getFalseValue());
+  if (!bits)
+    return std::nullopt;
+  mlir::MLIRContext *context = kernel.getContext();
+  const SmallVector<int64_t> shape =
+      spmd::globalShape(kernel.getInputs()[0].getType());
+  LonePad pad{*bits, {}, {}, {}};
+  SmallVector<mlir::AffineExpr> source, result;
+  for (unsigned loop = 0; loop < rank; ++loop) {
+    const mlir::AffineExpr expr = kernel.getInputAccess(0).getResult(loop),
+                           dim = mlir::getAffineDimExpr(loop, context);
+    // The source's index is the iteration less the padding in front.
+    const auto offset = dyn_cast<mlir::AffineConstantExpr>(expr - dim);
+    if (!offset)
+      return std::nullopt;
+    const int64_t begin = std::max<int64_t>(-offset.getValue(), 0),
+                  end = std::min(kernel.getExtents()[loop],
+                                 shape[loop] - offset.getValue());
+    if (end <= begin)
+      return std::nullopt;
+    pad.extents.push_back(end - begin);
+    source.push_back(dim + (begin + offset.getValue()));
+    result.push_back(dim + begin);
+  }
+  if (rank == 0 || kernel.getExtents().back() > longRow ||
+      kernel.getExtents().back() == pad.extents.back())
+    return std::nullopt;
+  pad.source = mlir::AffineMap::get(rank, 0, source, context);
+  pad.result = mlir::AffineMap::get(rank, 0, result, context);
+  return pad;
+}
+
+/// Replaces a pad by calls that fill its result and copy the box.
+static void replacePad(KernelOp kernel, const LonePad &pad) {
+  OpBuilder b(kernel);
+  LibraryCallOp filled =
+      createCall(b, kernel, "fill", {}, kernel.getExtents(),
+                 b.getAffineMapArrayAttr({kernel.getOutputAccess(0)}), {-1},
+                 /*flops=*/0, fillOptions(b, pad.bits));
+  LibraryCallOp copied = createCall(
+      b, kernel, "copy", {kernel.getInputs()[0], filled.getOutputs()[0]},
+      pad.extents,
+      b.getAffineMapArrayAttr({pad.source, pad.result, pad.result}), {1},
+      /*flops=*/0, mlir::DictionaryAttr());
+  kernel.replaceAllUsesWith(copied.getOutputs());
   kernel.erase();
 }
 
@@ -181,5 +301,9 @@ void meshloom::callPlainKernels(Block &block) {
               "kind", b.getStringAttr(nameOf(kernel.getReducer(0))))));
     else if (isLibraryCopy(kernel))
       replaceByCall(kernel, "copy", /*flops=*/0, mlir::DictionaryAttr());
+    else if (const std::optional<int64_t> bits = filledBits(kernel))
+      replaceByCall(kernel, "fill", /*flops=*/0, fillOptions(b, *bits));
+    else if (const std::optional<LonePad> pad = lonePadOf(kernel))
+      replacePad(kernel, *pad);
   }
 }

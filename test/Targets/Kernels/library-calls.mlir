@@ -142,6 +142,7 @@ func.func @keys(%s: tensor<8x6xi32, #lines>, %t: tensor<8x6xi16, #lines>) -> (te
 #vector = #dtensor.layout<#mesh, [*]>
 #lines = #spmd.shard<[4, 20000], #matrix>
 #square = #spmd.shard<[100, 100], #matrix>
+#number = #dtensor.layout<#mesh, []>
 #found = #spmd.shard<[4], #vector>
 #places = #spmd.shard<[100], #vector>
 
@@ -183,6 +184,19 @@ func.func @copies(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>) -> (
   %0 = dtensor.concatenate %x, %y dim 1 : (tensor<256x256xf32, #x>, tensor<256x256xf32, #x>) -> tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>
   %1 = dtensor.transpose %x dims [1, 0] : (tensor<256x256xf32, #x>) -> tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
   return %0, %1 : tensor<256x512xf32, #spmd.shard<[512, 512], #rows>>, tensor<256x256xf32, #spmd.shard<[256, 512], <#mesh, [*, x]>>>
+}
+
+// Numbers that are written to many places need none, and a pad that makes short
+// rows a little longer is both; one of long rows is a kernel.
+// CHECK-LABEL: func.func @fills
+// CHECK: spmd.library_call "fill" loops [1000, 4] ins () {{.*}}options = {bits = 1065353216 : i64}
+// CHECK: spmd.library_call "copy" loops [1000, 3] ins (%arg0 at {{.*}} in_place [1]
+// CHECK: spmd.kernel {{.*}}ops = "pad"
+func.func @fills(%x: tensor<1000x3xf32, #spmd.shard<[1000, 3], #matrix>>, %y: tensor<100x100xf32, #square>) -> (tensor<1000x4xf32, #spmd.shard<[1000, 4], #matrix>>, tensor<100x104xf32, #spmd.shard<[100, 104], #matrix>>) {
+  %one = dtensor.constant dense<1.0> : tensor<f32> -> tensor<f32, #spmd.shard<[], #number>>
+  %0 = dtensor.pad %x, %one low [0, 0] high [0, 1] interior [0, 0] : (tensor<1000x3xf32, #spmd.shard<[1000, 3], #matrix>>, tensor<f32, #spmd.shard<[], #number>>) -> tensor<1000x4xf32, #spmd.shard<[1000, 4], #matrix>>
+  %1 = dtensor.pad %y, %one low [0, 2] high [0, 2] interior [0, 0] : (tensor<100x100xf32, #square>, tensor<f32, #spmd.shard<[], #number>>) -> tensor<100x104xf32, #spmd.shard<[100, 104], #matrix>>
+  return %0, %1 : tensor<1000x4xf32, #spmd.shard<[1000, 4], #matrix>>, tensor<100x104xf32, #spmd.shard<[100, 104], #matrix>>
 }
 
 // Eigenvectors that nobody reads are not computed.
