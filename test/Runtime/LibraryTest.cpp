@@ -165,11 +165,13 @@ Program custom(std::string name, std::string config) {
   return b.program;
 }
 
-const Shape reducedShape = {6, 67, 3, 40};
+/// Arrays whose rows are long, or short enough for registers.
+const Shape longRows = {6, 67, 3, 70}, shortRows = {2, 67, 5, 3};
 
 /// result = the reduction of an array, dim 0 of which is cut over x, along the
 /// dims whose bits are set in `reduced`.
-Program reduction(ReduceKind kind, unsigned reduced) {
+Program reduction(ReduceKind kind, const Shape &reducedShape,
+                  unsigned reduced) {
   Mesh mesh = makeMesh({{"x", 2}});
   Layout::DimAxes axes;
   std::vector<Partial> partial;
@@ -206,7 +208,8 @@ Program reduction(ReduceKind kind, unsigned reduced) {
 }
 
 /// The same of `values`, element by element.
-std::vector<float> reference(ReduceKind kind, unsigned reduced,
+std::vector<float> reference(ReduceKind kind, const Shape &reducedShape,
+                             unsigned reduced,
                              const std::vector<float> &values) {
   std::map<int64_t, float> results;
   for (int64_t i = 0; i < std::ssize(values); ++i) {
@@ -230,46 +233,54 @@ std::vector<float> reference(ReduceKind kind, unsigned reduced,
   return list;
 }
 
+/// The result of such a program.
+std::vector<float> reduced(const std::shared_ptr<Client> &client,
+                           const Program &program, const Shape &shape,
+                           const std::vector<float> &values) {
+  auto results = runProgram(
+      client, program,
+      {fromFloats(client, shape, program.buffers[0].layout, values)});
+  return results.size() == 1 ? floats(results[0].toHost())
+                             : std::vector<float>();
+}
+
 // Whatever dims are reduced, and however the work is cut.
 TEST(LibraryTest, ReductionsAlongAllDims) {
-  std::vector<float> values;
-  for (int64_t i = 0; i < elementCount(reducedShape); ++i)
-    values.push_back(float(i * 7919 % 201 - 100));
-  for (CPUOptions options : allClients(2))
-    for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min})
-      for (unsigned reduced = 1; reduced < 16; ++reduced) {
-        auto client = makeClient(options);
-        Program program = reduction(kind, reduced);
-        ASSERT_TRUE(program.verify()) << program.verify().error().message();
-        auto results =
-            runProgram(client, program,
-                       {fromFloats(client, reducedShape,
-                                   program.buffers[0].layout, values)});
-        ASSERT_EQ(results.size(), 1u);
-        EXPECT_EQ(floats(results[0].toHost()), reference(kind, reduced, values))
-            << "dims " << reduced << ", " << name(kind);
-      }
+  for (const Shape &shape : {longRows, shortRows}) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < elementCount(shape); ++i)
+      values.push_back(float(i * 7919 % 201 - 100));
+    for (CPUOptions options : allClients(2))
+      for (ReduceKind kind :
+           {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min})
+        for (unsigned dims = 1; dims < 16; ++dims) {
+          Program program = reduction(kind, shape, dims);
+          ASSERT_TRUE(program.verify()) << program.verify().error().message();
+          EXPECT_EQ(reduced(makeClient(options), program, shape, values),
+                    reference(kind, shape, dims, values))
+              << "dims " << dims << ", " << name(kind);
+        }
+  }
 }
 
 // A maximum is nan where a term is, and only there.
 TEST(LibraryTest, MaximumOfNanAndInfinities) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> values(size_t(elementCount(reducedShape)), 1);
-  values[5] = std::numeric_limits<float>::quiet_NaN();
-  values[40] = -infinity;
-  values[79] = infinity;
   auto client = makeClient({.devices = 2});
-  for (unsigned reduced : {8U, 14U}) {
-    Program program = reduction(ReduceKind::Max, reduced);
-    auto results = runProgram(
-        client, program,
-        {fromFloats(client, reducedShape, program.buffers[0].layout, values)});
-    ASSERT_EQ(results.size(), 1u);
-    const std::vector<float> found = floats(results[0].toHost());
-    EXPECT_TRUE(std::isnan(found[0]));
-    EXPECT_EQ(found[1], reduced == 8 ? infinity : 1);
-    EXPECT_EQ(found[2], 1);
-  }
+  for (const Shape &shape : {longRows, shortRows})
+    for (unsigned dims : {2U, 8U, 14U}) {
+      std::vector<float> values(size_t(elementCount(shape)), 1);
+      const auto row = size_t(dims == 2 ? 1 : shape[3]);
+      values[row - 1] = std::numeric_limits<float>::quiet_NaN();
+      values[row] = -infinity;
+      values[2 * row - 1] = infinity;
+      const std::vector<float> found = reduced(
+          client, reduction(ReduceKind::Max, shape, dims), shape, values);
+      ASSERT_GE(found.size(), 2u);
+      EXPECT_TRUE(std::isnan(found[0]));
+      EXPECT_EQ(found[1], dims == 14 ? 1 : infinity);
+      EXPECT_EQ(found.back(), 1);
+    }
 }
 
 /// result = the rows of the bytes `from`, which are cut over x, three times

@@ -3,12 +3,14 @@
 // elements along some of its dims; and "find_extreme", the index of the first
 // maximum or minimum of lines. Neighbours that are terms of one result are
 // combined in lanes; rows of neighbours that are terms of different results are
-// combined with a row of states. Floats are added in pairs (PairwiseSums.h).
+// combined with a row of states, which stays in registers where it is short.
+// Floats are added in pairs (PairwiseSums.h).
 #include "Clones.h"
 #include "Elements.h"
 #include "LibraryArrays.h"
 #include "LibraryTable.h"
 #include "PairwiseSums.h"
+#include "RegisterReductions.h"
 
 #include "meshloom/Runtime/Library/Team.h"
 
@@ -27,17 +29,6 @@ namespace {
 constexpr int64_t LANES = 64, SERIAL_RUN = 64 * LANES;
 /// Results whose states are in the L1 cache together.
 constexpr int64_t SIDE = 1024;
-
-/// Returns the state of no terms.
-template <ReduceKind kind, typename Sum> constexpr Sum identity() {
-  using Limits = std::numeric_limits<Sum>;
-  if constexpr (kind == ReduceKind::Sum)
-    return 0;
-  else if constexpr (kind == ReduceKind::Max)
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  else
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-}
 
 /// Returns the larger or the smaller number, by one instruction, which may lose
 /// a nan.
@@ -154,6 +145,13 @@ template <ReduceKind kind, typename T>
 [[gnu::always_inline]] inline void combineRuns(SumOf<T> *states, const T *from,
                                                int64_t step, int64_t count,
                                                int64_t width) {
+  if (count <= SHORT_RUN) {
+    for (int64_t i = 0; i < width; ++i)
+      for (int64_t k = 0; k < count; ++k)
+        states[i] =
+            combined<kind>(Numbers<T>::load(from[i * step + k]), states[i]);
+    return;
+  }
   for (int64_t i = 0; i < width; ++i)
     states[i] =
         combined<kind>(reduceInLanes<kind>(from + i * step, count), states[i]);
@@ -173,10 +171,32 @@ template <ReduceKind kind, typename T>
 #define MESHLOOM_REDUCTION(T)                                                  \
   MESHLOOM_LOOP(combineRuns, T, count)                                         \
   MESHLOOM_LOOP(combineRows, T, rows)
+#define MESHLOOM_SHORT_REDUCTION(T)                                            \
+  MESHLOOM_CLONES void reduceShort(ReduceKind kind, T *to, const T *from,      \
+                                   int64_t count, int64_t runs) {              \
+    if (kind == ReduceKind::Sum)                                               \
+      return reduceShortRuns<ReduceKind::Sum>(to, from, count, runs);          \
+    if (kind == ReduceKind::Max)                                               \
+      return reduceShortRuns<ReduceKind::Max>(to, from, count, runs);          \
+    return reduceShortRuns<ReduceKind::Min>(to, from, count, runs);            \
+  }                                                                            \
+  MESHLOOM_CLONES void reduceNarrow(ReduceKind kind, T *to, const T *from,     \
+                                    int64_t step, int64_t rows,                \
+                                    int64_t width) {                           \
+    if (kind == ReduceKind::Sum)                                               \
+      return reduceColumns<ReduceKind::Sum>(to, from, step, rows, width);      \
+    if (kind == ReduceKind::Max)                                               \
+      return reduceColumns<ReduceKind::Max>(to, from, step, rows, width);      \
+    return reduceColumns<ReduceKind::Min>(to, from, step, rows, width);        \
+  }
 MESHLOOM_REDUCTION(float)
 MESHLOOM_REDUCTION(double)
 MESHLOOM_REDUCTION(BF16Element)
 MESHLOOM_REDUCTION(int32_t)
+MESHLOOM_SHORT_REDUCTION(float)
+MESHLOOM_SHORT_REDUCTION(double)
+MESHLOOM_SHORT_REDUCTION(int32_t)
+#undef MESHLOOM_SHORT_REDUCTION
 #undef MESHLOOM_REDUCTION
 #undef MESHLOOM_LOOP
 // NOLINTEND(bugprone-macro-parentheses)
@@ -331,8 +351,38 @@ private:
   int64_t width = 0, terms = 0;
 };
 
+/// Reduces what needs no states in memory: dense runs of few terms, and rows
+/// that registers have states for. Returns whether the loops are of such.
+template <ReduceKind kind, typename T>
+bool reduceInRegisters(const ReductionLoops &loops, const T *from, T *to) {
+  constexpr int64_t lanes = REGISTER_LANES<T>;
+  const bool hasRuns = loops.run.isReduced;
+  const int64_t width = loops.side.extent, run = loops.run.extent;
+  const bool isShort = hasRuns && run >= 2 && run <= SHORT_RUN &&
+                       loops.side.from == run && loops.rows.extent == 1,
+             isNarrow =
+                 !hasRuns && width >= FEW_VECTORS * lanes &&
+                 width <= MOST_VECTORS<kind, T> * lanes &&
+                 loops.rows.extent <= ColumnStates<kind, T, 4>::mostRows();
+  if (!(isShort || isNarrow) || !loops.repeated.empty() || loops.side.to != 1)
+    return false;
+  forEachIndex<2>(loops.outer, {&loops.outerFrom, &loops.outerTo},
+                  [&](const std::array<int64_t, 2> &place) {
+                    if (isShort)
+                      reduceShort(kind, to + place[1], from + place[0], run,
+                                  width);
+                    else
+                      reduceNarrow(kind, to + place[1], from + place[0],
+                                   loops.rows.from, loops.rows.extent, width);
+                  });
+  return true;
+}
+
 template <ReduceKind kind, typename T>
 void reduce(const ReductionLoops &loops, const T *from, T *to) {
+  if constexpr (std::is_same_v<T, SumOf<T>>)
+    if (reduceInRegisters<kind>(loops, from, to))
+      return;
   States<kind, T> states;
   forEachIndex<2>(
       loops.outer, {&loops.outerFrom, &loops.outerTo},

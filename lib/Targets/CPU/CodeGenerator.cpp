@@ -26,6 +26,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <array>
@@ -310,6 +311,23 @@ void widenComparisons(llvm::Module &module) {
     }
 }
 
+/// Inlines functions that are called once: each function takes the back end a
+/// while, and arguments that do not fit into registers go through memory. The
+/// inlined loads and stores say which pointers have no aliases.
+void inlineLoops(llvm::Module &module) {
+  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+    if (!function.hasInternalLinkage() || function.hasOptSize() ||
+        !function.hasOneUse())
+      continue;
+    llvm::InlineFunctionInfo info;
+    auto *call = llvm::cast<llvm::CallBase>(function.user_back());
+    if (llvm::InlineFunction(*call, info, /*MergeAttributes=*/false,
+                             /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false)
+            .isSuccess())
+      function.eraseFromParent();
+  }
+}
+
 /// Lets vectors have as many lanes as f32 has: LLVM takes conversions of more
 /// than four f16 for calls.
 void widenVectors(llvm::Module &module) {
@@ -378,6 +396,7 @@ public:
       functions.clear();
       graph.clear();
       modules.clear();
+      inlineLoops(module);
     }
     widenComparisons(module);
     TimedScope timed("machine code");
@@ -479,12 +498,13 @@ public:
     return idle;
   }
 
-  /// Makes the first passes of the process on another thread.
+  /// Makes the first passes of the process on another thread, for the two
+  /// threads that compile the kernels of most programs.
   void prepare(CodegenMode mode) {
     std::lock_guard lock(mutex);
     if (std::exchange(begun, true))
       return;
-    preparing = true;
+    unfinished = 2;
     // The registry has to outlive the thread: a process that ends destroys
     // static objects in reverse order.
     (void)llvm::PassRegistry::getPassRegistry();
@@ -492,17 +512,15 @@ public:
       auto passes = CodeGenerator::Passes::create(mode);
       const llvm::TargetInstrInfo *instructions =
           passes ? &(*passes)->instructions() : nullptr;
-      {
-        std::lock_guard lock(mutex);
-        preparing = false;
-        if (passes)
-          idle.push_back(std::move(*passes));
-        changed.notify_all();
-      }
+      finish(std::move(passes));
       // Only the back end needs this table. Passes are never destroyed.
       if (instructions)
         (void)instructions->getOpcodeAfterMemoryUnfold(
             /*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
+      auto others = CodeGenerator::Passes::create(mode);
+      if (others)
+        (void)(*others)->instructions();
+      finish(std::move(others));
     });
     // LLVM's own tables end with the process, and this thread before them.
     static const auto joined = llvm::make_scope_exit([this] { first.join(); });
@@ -512,10 +530,13 @@ public:
     {
       std::unique_lock lock(mutex);
       begun = true;
-      changed.wait(lock, [this] { return !preparing; });
-      auto found = llvm::find_if(
-          idle, [mode](const auto &passes) { return passes->mode == mode; });
-      if (found != idle.end()) {
+      auto find = [&] {
+        return llvm::find_if(
+            idle, [mode](const auto &passes) { return passes->mode == mode; });
+      };
+      changed.wait(lock,
+                   [&] { return unfinished == 0 || find() != idle.end(); });
+      if (auto found = find(); found != idle.end()) {
         auto passes = std::move(*found);
         idle.erase(found);
         return passes;
@@ -530,10 +551,19 @@ public:
   }
 
 private:
+  void finish(Result<std::unique_ptr<CodeGenerator::Passes>> passes) {
+    std::lock_guard lock(mutex);
+    --unfinished;
+    if (passes)
+      idle.push_back(std::move(*passes));
+    changed.notify_all();
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::unique_ptr<CodeGenerator::Passes>> idle;
-  bool begun = false, preparing = false;
+  bool begun = false;
+  unsigned unfinished = 0; ///< passes that the first thread still makes
   std::thread first;
 };
 } // namespace

@@ -45,12 +45,13 @@ static bool yieldsInput(KernelOp kernel) {
   return yielded == body->getArgument(0);
 }
 
-/// Returns whether the operand's rows are long enough for vectors, and there
-/// are so many elements that a call takes little time beside them. The inner
-/// dims are one row where all of them are reduced, or none of them is: short
-/// rows of the second kind are read faster by a kernel, one after another.
-static bool isLong(KernelOp kernel) {
-  constexpr int64_t shortRun = 64, shortRow = 256, fewElements = 1 << 15;
+/// Returns whether the operand's rows have lengths for which the library has
+/// fast loops, and there are so many elements that a call takes little time
+/// beside them. The inner dims are one row where all of them are reduced, or
+/// none of them is.
+static bool hasLibraryRows(KernelOp kernel, Type element) {
+  constexpr int64_t longRun = 64, shortRun = 3, longRow = 256,
+                    fewElements = 1 << 15, fewBytes = 256;
   const mlir::AffineMap access = kernel.getInputAccess(0);
   std::optional<bool> isReduced;
   int64_t row = 1;
@@ -65,8 +66,18 @@ static bool isLong(KernelOp kernel) {
     isReduced = kernel.getReductions()[loop];
     row *= extent;
   }
-  return row >= (isReduced.value_or(true) ? shortRun : shortRow) &&
-         kernel.getNumIterations() >= fewElements;
+  if (kernel.getNumIterations() < fewElements)
+    return false;
+  // The library combines short rows in registers (RegisterReductions.h).
+  const bool inRegisters = !element.isBF16();
+  if (isReduced.value_or(true))
+    return row >= longRun || (inRegisters && row <= shortRun);
+  const int64_t bytes = row * element.getIntOrFloatBitWidth() / 8;
+  const bool losesNan =
+      isa<FloatType>(element) && kernel.getReducer(0) != Reducer::Sum;
+  const int64_t manyBytes = losesNan ? 512 : 1024;
+  return row >= longRow ||
+         (inRegisters && bytes >= fewBytes && bytes <= manyBytes);
 }
 
 /// Returns whether the library has loops that reduce elements of the type.
@@ -85,7 +96,8 @@ static bool isLibraryReduction(KernelOp kernel) {
   return hasLibraryLoops(element) &&
          element == dtensor::elementTypeOf(kernel.getResult(0).getType()) &&
          kernel.getInputAccess(0).isPermutation() &&
-         kernel.getOutputAccess(0).isProjectedPermutation() && isLong(kernel);
+         kernel.getOutputAccess(0).isProjectedPermutation() &&
+         hasLibraryRows(kernel, element);
 }
 
 /// Returns whether the kernel finds the first maximum or minimum of long lines

@@ -145,13 +145,14 @@ func.func @keys(%s: tensor<8x6xi32, #lines>, %t: tensor<8x6xi16, #lines>) -> (te
 #number = #dtensor.layout<#mesh, []>
 #found = #spmd.shard<[4], #vector>
 #places = #spmd.shard<[100], #vector>
+#wide = #dtensor.layout<#mesh, [*, *, *]>
 
-// A reduction of many numbers needs no code; one of short rows is a kernel, and
-// so is one that a kernel computes from something else.
+// A reduction of many numbers needs no code; one that a kernel computes from
+// something else is a kernel.
 // CHECK-LABEL: func.func @reductions
 // CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 256{{.*}}options = {kind = "sum"}
 // CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 512 over [x]{{.*}}options = {kind = "max"}
-// CHECK: spmd.kernel loops [{{.*}}reduce 1024 over [x]
+// CHECK: spmd.library_call "reduce" loops [{{.*}}reduce 1024 over [x]
 // CHECK: math.exp
 func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, %s: tensor<512x128xf32, #short>) -> (tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>) {
   %0 = dtensor.reduce sum %y dims [1] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #long>
@@ -160,6 +161,23 @@ func.func @reductions(%x: tensor<256x256xf32, #x>, %y: tensor<256x256xf32, #x>, 
   %3 = dtensor.exp %x : tensor<256x256xf32, #x>
   %4 = dtensor.reduce sum %3 dims [1] : (tensor<256x256xf32, #x>) -> tensor<256xf32, #long>
   return %0, %1, %2, %4 : tensor<256xf32, #long>, tensor<256xf32, #few>, tensor<128xf32, #spmd.shard<[128], #partial>>, tensor<256xf32, #long>
+}
+
+// Neither do those whose states stay in registers: of rows of up to 3 numbers,
+// and of columns side by side. Rows in between are kernels.
+// CHECK-LABEL: func.func @reductions_in_registers
+// CHECK: spmd.library_call "reduce" loops [12000, reduce 3]
+// CHECK: spmd.kernel loops [12000, reduce 4]
+// CHECK: spmd.library_call "reduce" loops [30, reduce 50, 64]
+// CHECK: spmd.kernel loops [30, reduce 50, 63]
+// CHECK: spmd.kernel loops [12000, reduce 3]
+func.func @reductions_in_registers(%a: tensor<12000x3xf32, #spmd.shard<[12000, 3], #matrix>>, %b: tensor<12000x4xf32, #spmd.shard<[12000, 4], #matrix>>, %c: tensor<30x50x64xf32, #spmd.shard<[30, 50, 64], #wide>>, %d: tensor<30x50x63xf32, #spmd.shard<[30, 50, 63], #wide>>, %e: tensor<12000x3xbf16, #spmd.shard<[12000, 3], #matrix>>) -> (tensor<12000xf32, #spmd.shard<[12000], #vector>>, tensor<12000xf32, #spmd.shard<[12000], #vector>>, tensor<30x64xf32, #spmd.shard<[30, 64], #matrix>>, tensor<30x63xf32, #spmd.shard<[30, 63], #matrix>>, tensor<12000xbf16, #spmd.shard<[12000], #vector>>) {
+  %0 = dtensor.reduce max %a dims [1] : (tensor<12000x3xf32, #spmd.shard<[12000, 3], #matrix>>) -> tensor<12000xf32, #spmd.shard<[12000], #vector>>
+  %1 = dtensor.reduce max %b dims [1] : (tensor<12000x4xf32, #spmd.shard<[12000, 4], #matrix>>) -> tensor<12000xf32, #spmd.shard<[12000], #vector>>
+  %2 = dtensor.reduce sum %c dims [1] : (tensor<30x50x64xf32, #spmd.shard<[30, 50, 64], #wide>>) -> tensor<30x64xf32, #spmd.shard<[30, 64], #matrix>>
+  %3 = dtensor.reduce sum %d dims [1] : (tensor<30x50x63xf32, #spmd.shard<[30, 50, 63], #wide>>) -> tensor<30x63xf32, #spmd.shard<[30, 63], #matrix>>
+  %4 = dtensor.reduce max %e dims [1] : (tensor<12000x3xbf16, #spmd.shard<[12000, 3], #matrix>>) -> tensor<12000xbf16, #spmd.shard<[12000], #vector>>
+  return %0, %1, %2, %3, %4 : tensor<12000xf32, #spmd.shard<[12000], #vector>>, tensor<12000xf32, #spmd.shard<[12000], #vector>>, tensor<30x64xf32, #spmd.shard<[30, 64], #matrix>>, tensor<30x63xf32, #spmd.shard<[30, 63], #matrix>>, tensor<12000xbf16, #spmd.shard<[12000], #vector>>
 }
 
 // So does the search for the extreme of long lines, and not of short ones.
