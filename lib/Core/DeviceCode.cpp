@@ -118,8 +118,8 @@ bool parseShape(std::string_view line, KernelShape &shape) {
 }
 
 /// The word for each form.
-constexpr std::array<std::string_view, 3> epilogueForms{"bias", "gelu",
-                                                        "gelu_gradient"};
+constexpr std::array<std::string_view, 4> epilogueForms{
+    "bias", "gelu", "gelu_gradient", "bias_gradient"};
 
 std::string epilogueText(const ProductEpilogue &epilogue) {
   const auto form = epilogueForms[size_t(epilogue.form)];

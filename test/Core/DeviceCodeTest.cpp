@@ -28,7 +28,8 @@ DeviceCode exampleCode() {
   using Form = ProductEpilogue::Form;
   return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
           {{"scalar", Form::Gelu, {1, 0}, 2, "", {}, {}},
-           {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}}},
+           {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}},
+           {"sum", Form::BiasGradient, {0}, 1, "", {}, {}}},
           {{.batchLoops = 1,
             .terms = 4,
             .columns = 8,
@@ -61,6 +62,7 @@ TEST(DeviceCodeTest, TextIsReadBack) {
       "// epilogue scalar gelu result 2 terms 1,0\n"
       "// epilogue sum gelu_gradient result 4 terms none of scalar factor "
       "0 saved 1:2 saved 2:3\n"
+      "// epilogue sum bias_gradient result 1 terms 0\n"
       "// attention batches 1 terms 4 columns 8 scale 0.25 where hidden "
       "-1000000000 query 3:0,1,2*16+3 key 4:2,0,3 value 5:0,2@64,- scores "
       "8:0,1,2 result 9:0,1 mask 7:1,2 gradient 10:0 query_gradient 11:1 "

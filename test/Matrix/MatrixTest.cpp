@@ -7,6 +7,10 @@
 // compilation costs more than compiling a cell. Where the function fails as a
 // whole, its cells are tried one by one.
 //
+// MATRIX_PLATFORM=cuda:driver=... runs a sample of it on that platform instead:
+// each op, under all layouts on one of the meshes, for one machine model.
+// MATRIX_SHARE=8 leaves one op of eight, and MATRIX_SEED=1 chooses others.
+//
 // MATRIX_DOC=docs/Matrix.md writes the table as a page of documentation; a test
 // holds that page against the ops and layouts that there are.
 #include "../Interpreter/HostValues.h"
@@ -16,6 +20,7 @@
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Interpreter/Interpreter.h"
 #include "meshloom/Runtime/Backends/CPU/CPUClient.h"
+#include "meshloom/Runtime/Platform.h"
 #include "meshloom/Support/File.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +30,7 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mutex>
@@ -142,10 +148,17 @@ public:
   };
   /// Compiles for a machine, and runs in shared and in private memories.
   std::vector<Failure> run(const Machine &machine);
+  /// Compiles for a machine and a platform, and runs there.
+  std::vector<Failure> runOn(const std::string &platformName,
+                             const Machine &machine);
 
 private:
   std::optional<std::string> prepare();
+  Result<Compiled> compileFor(const Machine &machine,
+                              const std::string &target) const;
   std::vector<Failure> runIn(bool privateMemories, const Compiled &compiled);
+  std::vector<Failure> runBy(const std::shared_ptr<Client> &client,
+                             const Compiled &compiled);
   std::vector<Failure> allFail(const std::string &message) {
     return {{cellOperands.size(), message}};
   }
@@ -178,23 +191,45 @@ std::optional<std::string> Batch::prepare() {
   return std::nullopt;
 }
 
-std::vector<Batch::Failure> Batch::run(const Machine &machine) {
-  if (auto message = prepare())
-    return allFail("reference: " + *message);
+Result<Compiled> Batch::compileFor(const Machine &machine,
+                                   const std::string &target) const {
   CompileOptions options;
   auto model = MachineModel::preset(machine.name);
   if (!model)
-    return allFail(model.error().message());
+    return model.error();
   options.machine = *model;
   options.refine = machine.refine;
   options.optimizeKernels = false;
-  auto compiled = compile(*module, options);
+  options.target = target;
+  return compile(*module, options);
+}
+
+std::vector<Batch::Failure> Batch::run(const Machine &machine) {
+  if (auto message = prepare())
+    return allFail("reference: " + *message);
+  auto compiled = compileFor(machine, CompileOptions().target);
   if (!compiled)
     return allFail("compile: " + compiled.error().message());
   std::vector<Failure> failures = runIn(false, *compiled);
   for (Failure &failure : runIn(true, *compiled))
     failures.push_back({failure.cell, "private memories: " + failure.message});
   return failures;
+}
+
+std::vector<Batch::Failure> Batch::runOn(const std::string &platformName,
+                                         const Machine &machine) {
+  if (auto message = prepare())
+    return allFail("reference: " + *message);
+  auto on = platform(platformName);
+  if (!on)
+    return allFail(on.error().message());
+  auto compiled = compileFor(machine, std::string((*on)->target()));
+  if (!compiled)
+    return allFail("compile: " + compiled.error().message());
+  auto client = (*on)->client(compiled->program().mesh.size());
+  if (!client)
+    return allFail(client.error().message());
+  return runBy(*client, *compiled);
 }
 
 std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
@@ -206,16 +241,18 @@ std::vector<Batch::Failure> Batch::runIn(bool privateMemories,
   auto client = createCPUClient(cpu);
   if (!client)
     return allFail(client.error().message());
-  const Program &program = compiled.program();
-  auto executable = (*client)->load(compiled);
+  return runBy(*client, compiled);
+}
+
+std::vector<Batch::Failure> Batch::runBy(const std::shared_ptr<Client> &client,
+                                         const Compiled &compiled) {
+  auto executable = client->load(compiled);
   if (!executable)
     return allFail("load: " + executable.error().message());
   std::vector<Array> arguments;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const BufferDecl &buffer = program.buffers[program.arguments[i].buffer];
-    auto array =
-        Array::fromHost(*client, {buffer.type, buffer.shape, buffer.layout},
-                        inputs[i].toBytes());
+    const ArrayType &type = (*executable)->signature().arguments[i].type;
+    auto array = Array::fromHost(client, type, inputs[i].toBytes());
     if (!array)
       return allFail("input: " + array.error().message());
     arguments.push_back(*array);
@@ -272,7 +309,8 @@ public:
       mlir::ScopedDiagnosticHandler quiet(
           &context, [](mlir::Diagnostic &) { return success(); });
       for (size_t i = next++; i < ops.size() * meshes.size(); i = next++)
-        runOp(context, i / meshes.size(), meshes[i % meshes.size()]);
+        if (isChosen(i))
+          runOp(context, i / meshes.size(), meshes[i % meshes.size()]);
     };
     std::vector<std::thread> threads;
     unsigned count = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
@@ -328,6 +366,21 @@ public:
   const std::vector<std::string> &failures() const { return messages; }
 
 private:
+  /// Returns whether a pair of an op and a mesh is run.
+  bool isChosen(size_t pair) const {
+    const size_t op = pair / meshes.size(), mesh = pair % meshes.size();
+    return platformName.empty() ||
+           (op % share == seed % share &&
+            mesh == (op / share + seed) % meshes.size());
+  }
+  /// The machines that programs of an op are compiled for.
+  std::span<const Machine> machinesOf(size_t op) const {
+    if (platformName.empty())
+      return machines;
+    const size_t machine = op / share / meshes.size() + seed;
+    return std::span(machines).subspan(machine % std::size(machines), 1);
+  }
+
   void runOp(MLIRContext &context, size_t o, const MeshSpec &mesh) {
     std::vector<size_t> cells;
     for (size_t l = 0; l < layouts.size(); ++l)
@@ -342,8 +395,9 @@ private:
     for (size_t l : cells)
       chosen.push_back(layouts[l]);
     Batch batch(context, ops[o], mesh, chosen);
-    for (const Machine &machine : machines) {
-      auto failures = batch.run(machine);
+    for (const Machine &machine : machinesOf(o)) {
+      auto failures = platformName.empty() ? batch.run(machine)
+                                           : batch.runOn(platformName, machine);
       // All at once: find out which.
       if (!failures.empty() && failures[0].cell == cells.size() &&
           cells.size() > 1) {
@@ -379,6 +433,17 @@ private:
     return ops;
   }
 
+  static std::string variable(const char *name, const char *otherwise) {
+    const char *value = std::getenv(name);
+    return value ? value : otherwise;
+  }
+  static size_t number(const char *name, const char *otherwise) {
+    return size_t(std::stoull(variable(name, otherwise)));
+  }
+
+  const std::string platformName = variable("MATRIX_PLATFORM", "");
+  const size_t seed = number("MATRIX_SEED", "0"),
+               share = number("MATRIX_SHARE", "1");
   std::vector<OpSpec> ops = chosenOps();
   std::vector<LayoutSpec> layouts = allLayouts();
   std::vector<MeshSpec> meshes = allMeshes();

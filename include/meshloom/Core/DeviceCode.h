@@ -135,11 +135,13 @@ struct KernelShape {
 ///   Bias          result = u
 ///   Gelu          result = gelu(u), in its form with tanh
 ///   GeluGradient  result = factor * gelu'(u)
+///   BiasGradient  result = sum of the first operand over some loops
 ///
 /// u is the sum of the product and, where there is one, a bias. Gelu may have
-/// more results for its gradients.
+/// more results for its gradients. The kernel of a BiasGradient is beside the
+/// product: it reads what the product reads, or computes.
 struct ProductEpilogue {
-  enum class Form : uint8_t { Bias, Gelu, GeluGradient };
+  enum class Form : uint8_t { Bias, Gelu, GeluGradient, BiasGradient };
   std::string symbol; ///< of the kernel
   Form form = Form::Bias;
   /// The operands that are a term of u; not all terms, perhaps, of a gradient.
@@ -220,6 +222,7 @@ struct DeviceCode {
   ///
   ///     // epilogue k_1f gelu result 3 terms 0,1
   ///     // epilogue k_2e gelu_gradient result 3 terms 1,2 of k_1f factor 0
+  ///     // epilogue k_3d bias_gradient result 1 terms 0
   ///
   /// Then attentions, whose tensors are buffers and the indices of their dims:
   /// 2*16+3@64 is 16 times loop 2, and loop 3, and 64.

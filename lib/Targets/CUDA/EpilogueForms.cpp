@@ -125,6 +125,11 @@ findOutput(spmd::KernelOp kernel, const Samples &outputs,
   return std::nullopt;
 }
 
+/// Returns whether products have results of a type.
+static bool isProductType(Type type) {
+  return type.isF32() || type.isBF16() || type.isF16();
+}
+
 /// Returns whether a kernel combines elements of at most `mostInputs` arrays of
 /// one type, one by one.
 static bool isElementwise(spmd::KernelOp kernel, size_t mostInputs) {
@@ -133,8 +138,7 @@ static bool isElementwise(spmd::KernelOp kernel, size_t mostInputs) {
     return dtensor::elementTypeOf(value.getType()) == type;
   };
   return !kernel.hasReductionLoops() && !kernel.getInputs().empty() &&
-         kernel.getInputs().size() <= mostInputs &&
-         (type.isF32() || type.isBF16() || type.isF16()) &&
+         kernel.getInputs().size() <= mostInputs && isProductType(type) &&
          llvm::all_of(kernel.getInputs(), hasType) &&
          llvm::all_of(kernel.getOutputs(), hasType);
 }
@@ -219,6 +223,25 @@ gradientOf(spmd::KernelOp kernel, spmd::KernelOp gelu,
   return epilogue;
 }
 
+/// The sum of a bias's gradient that a kernel is, which adds up one array.
+static std::optional<ProductEpilogue> biasGradientOf(spmd::KernelOp kernel) {
+  if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
+      kernel.getReducer(0) != spmd::Reducer::Sum)
+    return std::nullopt;
+  for (Value array : {kernel.getInputs()[0], Value(kernel.getOutputs()[0])})
+    if (!isProductType(dtensor::elementTypeOf(array.getType())))
+      return std::nullopt;
+  Value term = kernel.getBlock()->getTerminator()->getOperand(0);
+  if (auto widened = term.getDefiningOp<mlir::arith::ExtFOp>())
+    term = widened.getIn();
+  if (!isa<mlir::BlockArgument>(term))
+    return std::nullopt;
+  return ProductEpilogue{.symbol = kernelSymbol(kernel),
+                         .form = Form::BiasGradient,
+                         .terms = {0},
+                         .result = 1};
+}
+
 std::vector<ProductEpilogue>
 meshloom::findEpilogues(mlir::func::FuncOp function) {
   std::vector<ProductEpilogue> found;
@@ -227,6 +250,8 @@ meshloom::findEpilogues(mlir::func::FuncOp function) {
       found.push_back(std::move(epilogue));
   };
   function.walk([&](spmd::KernelOp kernel) {
+    if (auto sum = biasGradientOf(kernel))
+      add(std::move(*sum));
     const auto forward = forwardOf(kernel);
     if (!forward)
       return;

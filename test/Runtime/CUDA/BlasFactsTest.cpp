@@ -37,8 +37,14 @@ SAME(BlasProductAttribute::Auxiliary,
 SAME(BlasProductAttribute::AuxiliaryPitch,
      CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
 SAME(BlasEpilogue::Bias, CUBLASLT_EPILOGUE_BIAS);
+SAME(BlasEpilogue::None, CUBLASLT_EPILOGUE_DEFAULT);
 SAME(BlasEpilogue::Gelu, CUBLASLT_EPILOGUE_GELU);
 SAME(BlasEpilogue::GeluGradient, CUBLASLT_EPILOGUE_DGELU);
+SAME(BlasEpilogue::BiasGradientOfA, CUBLASLT_EPILOGUE_BGRADA);
+SAME(BlasEpilogue::BiasGradientOfB, CUBLASLT_EPILOGUE_BGRADB);
+static_assert((int(BlasEpilogue::GeluGradient) |
+               int(BlasEpilogue::BiasGradient)) ==
+              CUBLASLT_EPILOGUE_DGELU_BGRAD);
 static_assert((int(BlasEpilogue::Gelu) | int(BlasEpilogue::Bias) |
                int(BlasEpilogue::Auxiliary)) ==
               CUBLASLT_EPILOGUE_GELU_AUX_BIAS);

@@ -50,8 +50,8 @@ TEST_F(LibraryTest, ProductsAreThoseOfTheLibrary) {
 }
 
 /// The step with a bias and gelu, in its form with tanh, in place of tanh, and
-/// a bias behind the second product.
-constexpr const char *geluText = R"(
+/// a bias behind the second product, as far as the products of the gradients.
+const std::string geluLayers = R"(
 #mesh = #dtensor.mesh<batch = {0}>
 #rows = #dtensor.layout<#mesh, [batch, *]>
 #full = #dtensor.layout<#mesh, [*, *]>
@@ -97,31 +97,107 @@ func.func @main(%x: tensor<24x10xf32, #rows>, %y: tensor<24x4xf32, #rows>,
   %s = dtensor.multiply %cq, %u3 : tensor<24x8xf32>
   %du = dtensor.add %r, %s : tensor<24x8xf32>
   %dv = dtensor.dot_general %x, %du contracting [0] x [0] : (tensor<24x10xf32, #rows>, tensor<24x8xf32>) -> tensor<10x8xf32>
+)";
+/// The updates of the products' operands.
+const std::string geluUpdates = R"(
   %v1 = dtensor.subtract %v, %dv : (tensor<10x8xf32, #full>, tensor<10x8xf32>) -> tensor<10x8xf32, #full>
   %w1 = dtensor.subtract %w, %dw : (tensor<8x4xf32, #full>, tensor<8x4xf32>) -> tensor<8x4xf32, #full>
   return %v1, %w1 : tensor<10x8xf32, #full>, tensor<8x4xf32, #full>
 }}
 )";
 
-// gelu, its gradient, as jax.grad writes it, and the second bias are no
-// launches of their own; the two updates are.
+/// The same, with the gradients of both biases in them.
+const std::string geluUpdatesWithBiases = R"(
+  %db = dtensor.reduce sum %du dims [0] : (tensor<24x8xf32>) -> tensor<8xf32>
+  %dbs = dtensor.broadcast_in_dim %db dims [1] : (tensor<8xf32>) -> tensor<10x8xf32>
+  %rv = dtensor.constant dense<0.01> : tensor<10x8xf32>
+  %rdb = dtensor.multiply %dbs, %rv : tensor<10x8xf32>
+  %dvb = dtensor.add %dv, %rdb : tensor<10x8xf32>
+  %dc = dtensor.reduce sum %o dims [0] : (tensor<24x4xf32>) -> tensor<4xf32>
+  %dcs = dtensor.broadcast_in_dim %dc dims [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+  %rw = dtensor.constant dense<0.01> : tensor<8x4xf32>
+  %rdc = dtensor.multiply %dcs, %rw : tensor<8x4xf32>
+  %dwc = dtensor.add %dw, %rdc : tensor<8x4xf32>
+  %v1 = dtensor.subtract %v, %dvb : (tensor<10x8xf32, #full>, tensor<10x8xf32>) -> tensor<10x8xf32, #full>
+  %w1 = dtensor.subtract %w, %dwc : (tensor<8x4xf32, #full>, tensor<8x4xf32>) -> tensor<8x4xf32, #full>
+  return %v1, %w1 : tensor<10x8xf32, #full>, tensor<8x4xf32, #full>
+}}
+)";
+
+// gelu, its gradient, as jax.grad writes it, the second bias and, on one
+// device, the gradients of the biases are no launches of their own; the two
+// updates are.
 TEST_F(LibraryTest, EpiloguesAreThoseOfTheLibrary) {
-  auto cpus = clientOf("cpu", 8).value_or_throw();
-  auto expected = runStep(cpus, "cpu", 8, 2, false, geluText);
-  ASSERT_TRUE(expected) << expected.error().message();
   const std::string library =
       fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH);
-  for (auto [order, options, launches] :
-       {std::tuple("order=first", ",graphs=1" + library, 4),
-        std::tuple("order=last", ",graphs=0" + library, 4),
-        std::tuple("seed=6", std::string(), 4 + 3 * 2 + 5 * 2)}) {
+  const std::string text = geluLayers + geluUpdates,
+                    withBiases = geluLayers + geluUpdatesWithBiases;
+  auto cpus = clientOf("cpu", 8).value_or_throw();
+  for (auto [order, options, text, devices, launches] :
+       {std::tuple("order=first", ",graphs=1" + library, &text, 8, 4),
+        std::tuple("order=last", ",graphs=0" + library, &text, 8, 4),
+        std::tuple("seed=6", std::string(), &text, 8, 4 + 3 * 2 + 5 * 2),
+        std::tuple("order=last", ",graphs=1" + library, &withBiases, 1, 4)}) {
+    auto expected = runStep(cpus, "cpu", devices, 2, false, text->c_str());
+    ASSERT_TRUE(expected) << expected.error().message();
     begin(order);
-    auto client = clientOf(platformName(options), 8).value_or_throw();
-    auto results = runStep(client, "cuda", 8, 2, false, geluText);
+    auto client = clientOf(platformName(options), devices).value_or_throw();
+    auto results = runStep(client, "cuda", devices, 2, false, text->c_str());
     ASSERT_TRUE(results) << results.error().message();
     for (size_t r = 0; r < results->size(); ++r)
       for (size_t i = 0; i < (*results)[r].size(); ++i)
         EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
+    EXPECT_EQ(standInLaunches(), launches);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+/// Two layers without an activation, whose bias's gradient is the sum of 1,024
+/// rows. The compiler cuts the sum into two kernels.
+constexpr const char *biasGradientText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [batch, *]>
+#full = #dtensor.layout<#mesh, [*, *]>
+func.func @main(%x: tensor<1024x10xf32, #rows>, %y: tensor<1024x4xf32, #rows>,
+                %v: tensor<10x4xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<4x10xf32, #full> {{dtensor.alias = 1 : i64}})
+    -> (tensor<10x4xf32, #full>, tensor<4x10xf32, #full>) {{
+  %p = dtensor.dot_general %x, %v contracting [1] x [0] : (tensor<1024x10xf32, #rows>, tensor<10x4xf32, #full>) -> tensor<1024x4xf32>
+  %e = dtensor.subtract %p, %y : (tensor<1024x4xf32>, tensor<1024x4xf32, #rows>) -> tensor<1024x4xf32>
+  %rate = dtensor.constant dense<0.001> : tensor<1024x4xf32>
+  %d = dtensor.multiply %e, %rate : tensor<1024x4xf32>
+  %dv = dtensor.dot_general %x, %d contracting [0] x [0] : (tensor<1024x10xf32, #rows>, tensor<1024x4xf32>) -> tensor<10x4xf32>
+  %dw = dtensor.dot_general %d, %x contracting [0] x [0] : (tensor<1024x4xf32>, tensor<1024x10xf32, #rows>) -> tensor<4x10xf32>
+  %db = dtensor.reduce sum %d dims [0] : (tensor<1024x4xf32>) -> tensor<4xf32>
+  %dbv = dtensor.broadcast_in_dim %db dims [1] : (tensor<4xf32>) -> tensor<10x4xf32>
+  %dvb = dtensor.add %dv, %dbv : tensor<10x4xf32>
+  %dbw = dtensor.broadcast_in_dim %db dims [0] : (tensor<4xf32>) -> tensor<4x10xf32>
+  %dwb = dtensor.add %dw, %dbw : tensor<4x10xf32>
+  %v1 = dtensor.subtract %v, %dvb : (tensor<10x4xf32, #full>, tensor<10x4xf32>) -> tensor<10x4xf32, #full>
+  %w1 = dtensor.subtract %w, %dwb : (tensor<4x10xf32, #full>, tensor<4x10xf32>) -> tensor<4x10xf32, #full>
+  return %v1, %w1 : tensor<10x4xf32, #full>, tensor<4x10xf32, #full>
+}}
+)";
+
+// The sum is a part of a product that reads what it adds up: of the second one,
+// since the library has no algorithm for it with the first one.
+TEST_F(LibraryTest, GradientsOfBiasesArePartsOfProducts) {
+  auto cpus = clientOf("cpu", 1).value_or_throw();
+  auto expected = runStep(cpus, "cpu", 1, 2, false, biasGradientText);
+  ASSERT_TRUE(expected) << expected.error().message();
+  const std::string library =
+      fmt::format(",cublaslt={}", MESHLOOM_STANDIN_BLAS_PATH);
+  for (auto [order, options, launches] :
+       {std::tuple("order=first", ",graphs=1" + library, 3 * 2),
+        std::tuple("order=last", std::string(), (3 + 3 + 2) * 2)}) {
+    begin(order);
+    auto client = clientOf(platformName(options), 1).value_or_throw();
+    auto results = runStep(client, "cuda", 1, 2, false, biasGradientText);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], (*expected)[r][i],
+                    1e-5 * std::max(1.0F, std::abs((*expected)[r][i])));
     EXPECT_EQ(standInLaunches(), launches);
     EXPECT_STREQ(standInFault(), "");
   }

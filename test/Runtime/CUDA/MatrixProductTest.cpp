@@ -77,10 +77,10 @@ TEST(MatrixProductTest, Epilogues) {
   constexpr auto gelu = ProductEpilogue::Form::Gelu;
   const Strides extents{2, 8, 5}, out{8, 1, 0};
   auto isPossible = [&](MatrixProduct::Epilogue epilogue, const Strides &bias,
-                        const Strides &auxiliary) {
+                        const Strides &auxiliary, const Strides &sum = {}) {
     auto product = productOf("mnk", extents, {5, 0, 1}, {0, 1, 8}, out);
-    return product->setEpilogue(epilogue, {DType::F32, "mnk", {}}, extents, out,
-                                bias, auxiliary) &&
+    return product->setEpilogue(epilogue, {DType::F32, "mnk", {}}, extents,
+                                {out, bias, auxiliary, sum}) &&
            product->epilogue == epilogue;
   };
   EXPECT_TRUE(isPossible({gelu, 4, 16}, {0, 1, 0}, {8, 1, 0}));
@@ -90,6 +90,19 @@ TEST(MatrixProductTest, Epilogues) {
   EXPECT_FALSE(isPossible({gelu, 4, 0}, {0, 2, 0}, {})) << "with gaps";
   EXPECT_FALSE(isPossible({gelu, 0, 8}, {}, {8, 1, 0})) << "alignment";
   EXPECT_FALSE(isPossible({gelu, 0, 16}, {}, {1, 2, 0})) << "transposed";
+  // The gradient of a bias is the sum of an operand over the terms, or of the
+  // result over one of its dims.
+  constexpr auto sum = ProductEpilogue::Form::BiasGradient;
+  using Summed = MatrixProduct::Epilogue::Summed;
+  for (auto [summed, strides, expected] :
+       {std::tuple(Summed::RowsOfA, Strides{0, 1, 0}, true),
+        std::tuple(Summed::RowsOfResult, Strides{0, 1, 0}, true),
+        std::tuple(Summed::ColumnsOfB, Strides{1, 0, 0}, true),
+        std::tuple(Summed::RowsOfA, Strides{1, 0, 0}, false),
+        std::tuple(Summed::ColumnsOfB, Strides{0, 1, 0}, false),
+        std::tuple(Summed::ColumnsOfB, Strides{2, 0, 0}, false)})
+    EXPECT_EQ(isPossible({sum, 0, 0, 4, summed}, {}, {}, strides), expected)
+        << int(summed) << " " << strides[0] << " " << strides[1];
 }
 
 // A dim of one element may have any stride.

@@ -7,7 +7,8 @@
 // are less aligned than the algorithm was promised. It writes poison to its
 // workspace, so that others who use that memory meanwhile have wrong results.
 // Epilogues are those of one matrix, whose matrix of gelu's operands has a
-// pitch of a multiple of 8.
+// pitch of a multiple of 8. The gradient of a bias is alone or with gelu's, and
+// has no algorithm for some shapes.
 #include "../../../lib/Runtime/Backends/CUDA/BlasFacts.h"
 #include "StandInDriver.h"
 #include "StandInNumbers.h"
@@ -31,12 +32,32 @@ struct BlasLayoutObject {
   int64_t batchStride = 0;
 };
 struct BlasEpilogueOperands {
-  uint32_t bits = 1; ///< none
+  uint32_t bits = uint32_t(BlasEpilogue::None);
   char *bias = nullptr, *auxiliary = nullptr;
   int64_t auxiliaryPitch = 0;
 
   bool has(BlasEpilogue bit) const {
     return (bits & uint32_t(bit)) == uint32_t(bit);
+  }
+  bool is(BlasEpilogue epilogue) const { return bits == uint32_t(epilogue); }
+  bool isBiasGradient() const {
+    return is(BlasEpilogue::BiasGradientOfA) ||
+           is(BlasEpilogue::BiasGradientOfB);
+  }
+  bool hasVector() const {
+    return has(BlasEpilogue::Bias) || has(BlasEpilogue::BiasGradient) ||
+           isBiasGradient();
+  }
+  /// Returns whether the bits are one of the library's epilogues.
+  bool isKnown() const {
+    const bool isForward = (bits & ~uint32_t(BlasEpilogue::Bias) &
+                            ~uint32_t(BlasEpilogue::Auxiliary) &
+                            ~uint32_t(BlasEpilogue::Gelu)) == 0;
+    return is(BlasEpilogue::None) || isBiasGradient() ||
+           (isForward &&
+            (!has(BlasEpilogue::Auxiliary) || has(BlasEpilogue::Gelu))) ||
+           (bits & ~uint32_t(BlasEpilogue::BiasGradient)) ==
+               uint32_t(BlasEpilogue::GeluGradient);
   }
 };
 struct BlasProductObject {
@@ -89,9 +110,9 @@ struct Product {
 
   bool isValidEpilogue() const {
     constexpr int64_t pitchUnit = 8;
-    const bool hasEpilogue = epilogue.bits != 1;
-    return (!hasEpilogue || out.layout.batches == 1) &&
-           (!epilogue.has(BlasEpilogue::Bias) || epilogue.bias) &&
+    return epilogue.isKnown() &&
+           (epilogue.is(BlasEpilogue::None) || out.layout.batches == 1) &&
+           (!epilogue.hasVector() || epilogue.bias) &&
            (!epilogue.has(BlasEpilogue::Auxiliary) ||
             (epilogue.auxiliary && epilogue.auxiliaryPitch >= out.rows &&
              epilogue.auxiliaryPitch % pitchUnit == 0));
@@ -105,6 +126,11 @@ struct Product {
            b.columns == out.columns && a.columns == b.rows &&
            a.layout.batches == out.layout.batches &&
            b.layout.batches == out.layout.batches;
+  }
+  /// Returns whether no algorithm adds up a bias's gradient: of narrow results.
+  bool hasNoAlgorithm() const {
+    constexpr int64_t unit = 4;
+    return epilogue.isBiasGradient() && out.columns % unit != 0;
   }
   size_t workspaceBytes() const {
     return a.columns < fewTerms ? 0 : size_t(out.rows * out.columns) * 4;
@@ -147,8 +173,6 @@ float geluGradient(float u) {
 float finish(const Product &product, int64_t row, int64_t column, float sum) {
   const BlasEpilogueOperands &epilogue = product.epilogue;
   const BlasType type = product.out.layout.type;
-  if (epilogue.bits == 1)
-    return sum;
   const int64_t place = column * epilogue.auxiliaryPitch + row;
   if (epilogue.has(BlasEpilogue::GeluGradient))
     return sum * geluGradient(load(epilogue.auxiliary, place, type));
@@ -159,8 +183,26 @@ float finish(const Product &product, int64_t row, int64_t column, float sum) {
   return epilogue.has(BlasEpilogue::Gelu) ? gelu(sum) : sum;
 }
 
+/// Adds up an operand over the terms, for each row of the result or column.
+void sumOperand(const Product &product, const char *a, const char *b) {
+  const bool isOfA = product.epilogue.is(BlasEpilogue::BiasGradientOfA);
+  const BlasType type = product.a.layout.type;
+  const int64_t count = isOfA ? product.out.rows : product.out.columns;
+  for (int64_t i = 0; i < count; ++i) {
+    float sum = 0;
+    for (int64_t term = 0; term < product.a.columns; ++term)
+      sum += isOfA ? load(a, product.a.indexOf(0, i, term), type)
+                   : load(b, product.b.indexOf(0, term, i), type);
+    store(product.epilogue.bias, i, product.out.layout.type, sum);
+  }
+}
+
 void compute(const Product &product, const char *a, const char *b, char *out) {
   const BlasType type = product.a.layout.type;
+  const BlasEpilogueOperands &epilogue = product.epilogue;
+  if (epilogue.isBiasGradient())
+    sumOperand(product, a, b);
+  std::vector<float> sums(size_t(product.out.rows));
   for (int64_t batch = 0; batch < product.out.layout.batches; ++batch)
     for (int64_t column = 0; column < product.out.columns; ++column)
       for (int64_t row = 0; row < product.out.rows; ++row) {
@@ -168,9 +210,14 @@ void compute(const Product &product, const char *a, const char *b, char *out) {
         for (int64_t term = 0; term < product.a.columns; ++term)
           sum += load(a, product.a.indexOf(batch, row, term), type) *
                  load(b, product.b.indexOf(batch, term, column), type);
+        const float result = finish(product, row, column, sum);
+        sums[size_t(row)] += result;
         store(out, product.out.indexOf(batch, row, column),
-              product.out.layout.type, finish(product, row, column, sum));
+              product.out.layout.type, result);
       }
+  if (epilogue.has(BlasEpilogue::BiasGradient))
+    for (int64_t row = 0; row < product.out.rows; ++row)
+      store(epilogue.bias, row, product.out.layout.type, sums[size_t(row)]);
 }
 
 template <typename T>
@@ -200,7 +247,9 @@ bool areOperandsMemory(const Product &product, const DeviceBytes &isMemory) {
   auto isVector = [&](const char *address, int64_t elements) {
     return isMemory(address, size_t(elements * product.out.width()));
   };
-  return (!epilogue.has(BlasEpilogue::Bias) || isVector(epilogue.bias, rows)) &&
+  const int64_t vector =
+      epilogue.is(BlasEpilogue::BiasGradientOfB) ? columns : rows;
+  return (!epilogue.hasVector() || isVector(epilogue.bias, vector)) &&
          (!epilogue.has(BlasEpilogue::Auxiliary) ||
           isVector(epilogue.auxiliary, auxiliary));
 }
@@ -317,7 +366,8 @@ cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProductHandle description,
   if (!product.isValid() || c != out || requested < 1)
     return BlasResult::InvalidValue;
   *count = 0;
-  if (product.workspaceBytes() > preference->workspaceBytes)
+  if (product.workspaceBytes() > preference->workspaceBytes ||
+      product.hasNoAlgorithm())
     return BlasResult::NotSupported;
   *count = 1;
   results[0] = {.algorithm = {},

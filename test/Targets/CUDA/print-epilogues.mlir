@@ -3,11 +3,13 @@
 // A bias behind a product, and gelu in its form with tanh, which is recognised
 // by its values: here it is x / (2 / (1 + tanh(..))). cuBLASLt's relu turns nans
 // into zeros, and its gelu is not the one with erf: both stay kernels.
-// CHECK-COUNT-4: // kernel kernel_
+// CHECK-COUNT-6: // kernel kernel_
+// The gradient of a bias is the sum of an array; another reduction is none.
 // CHECK: // epilogue kernel_{{[0-9a-f]+}} bias result 2 terms 0,1
 // CHECK-NEXT: // epilogue kernel_{{[0-9a-f]+}} gelu result 1 terms 0
+// CHECK-NEXT: // epilogue kernel_{{[0-9a-f]+}} bias_gradient result 1 terms 0
 // CHECK-NOT: // epilogue
-func.func @f(%x: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<8x8xf32> {
+func.func @f(%x: tensor<8x8xf32>, %b: tensor<8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %0 = dtensor.matmul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = dtensor.broadcast_in_dim %b dims [1] : (tensor<8xf32>) -> tensor<8x8xf32>
   %2 = dtensor.add %0, %1 : tensor<8x8xf32>
@@ -31,5 +33,7 @@ func.func @f(%x: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<8x8xf32> {
   %15 = dtensor.erf %14 : tensor<8x8xf32>
   %16 = dtensor.add %15, %one : tensor<8x8xf32>
   %17 = dtensor.multiply %14, %16 : tensor<8x8xf32>
-  return %17 : tensor<8x8xf32>
+  %18 = dtensor.reduce sum %17 dims [0] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %19 = dtensor.reduce max %x dims [0] : (tensor<8x8xf32>) -> tensor<8xf32>
+  return %17, %18, %19 : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
 }

@@ -63,10 +63,11 @@ Status BlasProduct::set(BlasProductAttribute attribute,
 Status BlasProduct::describeEpilogue(const MatrixProduct &product) {
   using Form = ProductEpilogue::Form;
   const MatrixProduct::Epilogue &epilogue = *product.epilogue;
-  auto bits = epilogue.form == Form::Bias ? uint32_t(0)
-              : epilogue.form == Form::Gelu
-                  ? uint32_t(BlasEpilogue::Gelu)
-                  : uint32_t(BlasEpilogue::GeluGradient);
+  uint32_t bits = 0;
+  if (epilogue.form == Form::Gelu)
+    bits = uint32_t(BlasEpilogue::Gelu);
+  if (epilogue.form == Form::GeluGradient)
+    bits = uint32_t(BlasEpilogue::GeluGradient);
   Status done = Success();
   auto add = [&](BlasProductAttribute attribute, int64_t alignment,
                  BlasEpilogue bit) {
@@ -83,6 +84,13 @@ Status BlasProduct::describeEpilogue(const MatrixProduct &product) {
     if (done)
       done = set(BlasProductAttribute::AuxiliaryPitch, product.out.pitch);
   }
+  // The library's gradient of a bias lies where a bias would.
+  using Summed = MatrixProduct::Epilogue::Summed;
+  if (epilogue.sumAlignment > 0)
+    add(BlasProductAttribute::Bias, epilogue.sumAlignment,
+        epilogue.summed == Summed::RowsOfA      ? BlasEpilogue::BiasGradientOfA
+        : epilogue.summed == Summed::ColumnsOfB ? BlasEpilogue::BiasGradientOfB
+                                                : BlasEpilogue::BiasGradient);
   return done ? set(BlasProductAttribute::Epilogue, bits) : done;
 }
 

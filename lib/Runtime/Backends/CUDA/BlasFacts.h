@@ -31,10 +31,14 @@ enum class BlasProductAttribute : int {
 };
 /// Bits that the library combines; Gelu is the form with tanh.
 enum class BlasEpilogue : uint32_t {
+  None = 1,
   Bias = 4,
+  BiasGradient = 16,
   Gelu = 32,
+  Auxiliary = 128,
   GeluGradient = 192,
-  Auxiliary = 128
+  BiasGradientOfA = 256,
+  BiasGradientOfB = 512
 };
 enum class BlasLayoutAttribute : int { BatchCount = 5, BatchStride = 6 };
 enum class BlasPreferenceAttribute : int {

@@ -30,6 +30,9 @@
 
 namespace meshloom::cuda {
 
+class ActionJoiner;
+struct BiasGradient;
+
 /// A piece of work, ready to run.
 struct Call {
   const plan::Work *work = nullptr;
@@ -122,6 +125,15 @@ private:
   /// Joins products with the kernels behind them where a library computes
   /// both.
   void joinEpilogues();
+  /// Joins the sums of a bias's gradient with a product that reads or computes
+  /// what they add up.
+  void joinBiasGradient(const BiasGradient &gradient);
+  /// Returns whether the library computes the product with its `kernels`, and
+  /// joins their actions then.
+  bool isJoinable(const JoinedProduct &product,
+                  std::span<const unsigned> kernels,
+                  ActionJoiner &joiner) const;
+  void setJoined(const JoinedProduct &product);
   /// Joins the actions of attentions that a library computes.
   void joinAttentions();
   bool isOfLibrary(const Call &call) const;

@@ -44,7 +44,6 @@ private:
                                     unsigned matrix) const;
   std::optional<JoinedProduct> joinGradient(const JoinedProduct &gelu,
                                             unsigned gradient) const;
-  bool isApart(const JoinedProduct &joined) const;
 
   const Program &program;
   const StepGraph &graph;
@@ -77,7 +76,9 @@ const ProductEpilogue *Finder::epilogueOf(unsigned action,
       (found->form == ProductEpilogue::Form::GeluGradient
            ? found->factor && isInput(*found->factor)
            : !found->terms.empty());
-  return isValid ? &*found : nullptr;
+  return isValid && found->form != ProductEpilogue::Form::BiasGradient
+             ? &*found
+             : nullptr;
 }
 
 const Access &Finder::accessOf(unsigned kernel, unsigned operand) const {
@@ -165,7 +166,7 @@ std::optional<JoinedProduct> Finder::join(unsigned product, unsigned kernel,
   const auto matched = matchLoops(graph.works[kernel], read, dot, written);
   if (!matched)
     return std::nullopt;
-  JoinedProduct joined{product, kernel, dot, epilogue.form};
+  JoinedProduct joined{product, {kernel}, dot, epilogue.form};
   std::vector<Access> &accesses = joined.work.accesses;
   accesses[2] = {writtenBuffer(result), withLoops(result.dims, *matched),
                  /*reads=*/false, /*writes=*/true};
@@ -180,21 +181,23 @@ std::optional<JoinedProduct> Finder::join(unsigned product, unsigned kernel,
   return joined;
 }
 
-/// Returns whether the result lies in the memory of no operand but the product
-/// that it takes the place of.
-bool Finder::isApart(const JoinedProduct &joined) const {
+bool cuda::isApart(const StepGraph &graph, const JoinedProduct &joined) {
   const std::vector<Access> &accesses = joined.work.accesses;
   auto memoryOf = [&](const Access &access) {
     return graph.buffers[access.buffer].memory;
   };
-  return std::ranges::count(accesses, memoryOf(accesses[2]), memoryOf) == 1;
+  return std::ranges::all_of(accesses, [&](const Access &access) {
+    return !access.writes ||
+           std::ranges::count(accesses, memoryOf(access), memoryOf) == 1;
+  });
 }
 
 /// Joins the kernel that is gelu's gradient with the product that it reads. In
 /// place of its other operands the library reads those of gelu.
 std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
                                                   unsigned gradient) const {
-  const ProductEpilogue &forward = *epilogueOf(gelu.kernel);
+  const unsigned kernel = gelu.kernels[0];
+  const ProductEpilogue &forward = *epilogueOf(kernel);
   const ProductEpilogue *epilogue = epilogueOf(gradient, forward.symbol);
   if (!epilogue)
     return std::nullopt;
@@ -206,16 +209,16 @@ std::optional<JoinedProduct> Finder::joinGradient(const JoinedProduct &gelu,
   std::vector<unsigned> terms;
   for (unsigned operand : epilogue->terms) {
     terms.push_back(valueOf(gradient, operand));
-    if (!termOf(gelu.kernel, forward, terms.back()))
+    if (!termOf(kernel, forward, terms.back()))
       return std::nullopt;
   }
   if (terms.size() == 2 && terms[0] == terms[1])
     return std::nullopt;
-  const size_t results = stepOf(gelu.kernel).outputs.size();
+  const size_t results = stepOf(kernel).outputs.size();
   for (auto [operand, result] : epilogue->saved) {
-    const size_t first = stepOf(gelu.kernel).inputs.size();
+    const size_t first = stepOf(kernel).inputs.size();
     if (result < first || result >= first + results ||
-        valueOf(gradient, operand) != valueOf(gelu.kernel, result))
+        valueOf(gradient, operand) != valueOf(kernel, result))
       return std::nullopt;
   }
   auto joined = join(*product, gradient, *epilogue, *epilogue->factor);
@@ -283,7 +286,7 @@ std::vector<JoinedProduct> Finder::joinedWith(unsigned product) const {
     products.push_back(std::move(*more));
   }
   const bool areApart = std::ranges::all_of(
-      products, [&](const JoinedProduct &one) { return isApart(one); });
+      products, [&](const JoinedProduct &one) { return isApart(graph, one); });
   return areApart ? std::move(products) : std::vector<JoinedProduct>();
 }
 

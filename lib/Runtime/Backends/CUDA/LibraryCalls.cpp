@@ -45,11 +45,17 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
       alignment = alignmentAt(part.offsets[access]);
       return std::span(std::as_const(call.elements[access++].strides));
     };
-    const auto bias = next(joined->hasBias, epilogue.biasAlignment),
-               auxiliary =
-                   next(joined->hasAuxiliary, epilogue.auxiliaryAlignment);
-    if (!product->setEpilogue(epilogue, *kind, part.extents,
-                              call.elements[2].strides, bias, auxiliary))
+    using Summed = MatrixProduct::Epilogue::Summed;
+    const bool sumsResult = joined->summed == 2U,
+               sumsA = joined->summed == (product->swapsOperands ? 1U : 0U);
+    epilogue.summed = sumsResult ? Summed::RowsOfResult
+                      : sumsA    ? Summed::RowsOfA
+                                 : Summed::ColumnsOfB;
+    MatrixProduct::EpilogueStrides strides{.result = call.elements[2].strides};
+    strides.bias = next(joined->hasBias, epilogue.biasAlignment);
+    strides.auxiliary = next(joined->hasAuxiliary, epilogue.auxiliaryAlignment);
+    strides.sum = next(joined->summed.has_value(), epilogue.sumAlignment);
+    if (!product->setEpilogue(epilogue, *kind, part.extents, strides))
       return noLibraryWork();
   }
   return card->libraries().plan(*product);

@@ -118,22 +118,31 @@ MatrixProduct::of(const ProductKind &kind, std::span<const int64_t> extents,
 
 bool MatrixProduct::setEpilogue(const Epilogue &wanted, const ProductKind &kind,
                                 std::span<const int64_t> extents,
-                                std::span<const int64_t> result,
-                                std::span<const int64_t> bias,
-                                std::span<const int64_t> auxiliary) {
+                                const EpilogueStrides &strides) {
   const char rowLetter = swapsOperands ? 'n' : 'm';
-  for (size_t loop = 0; loop < extents.size(); ++loop) {
-    if (extents[loop] == 1)
-      continue;
-    const int64_t perRow = kind.loops[loop] == rowLetter ? result[loop] : 0;
-    if ((!bias.empty() && bias[loop] != perRow) ||
-        (!auxiliary.empty() && auxiliary[loop] != result[loop]))
+  const char columnLetter = swapsOperands ? 'm' : 'n';
+  // The distance of a vector's elements, if it has one for each row or column.
+  auto distance = [&](size_t loop, char letter) {
+    if (kind.loops[loop] != letter)
+      return int64_t(0);
+    return strides.result[loop] / (letter == rowLetter ? 1 : out.pitch);
+  };
+  auto lies = [&](std::span<const int64_t> vector, size_t loop, char letter) {
+    return vector.empty() || vector[loop] == distance(loop, letter);
+  };
+  const char sumLetter =
+      wanted.summed == Epilogue::Summed::ColumnsOfB ? columnLetter : rowLetter;
+  for (size_t loop = 0; loop < extents.size(); ++loop)
+    if (extents[loop] != 1 &&
+        (!lies(strides.bias, loop, rowLetter) ||
+         !lies(strides.sum, loop, sumLetter) ||
+         (!strides.auxiliary.empty() &&
+          strides.auxiliary[loop] != strides.result[loop])))
       return false;
-  }
   constexpr int64_t pitchUnit = 8, alignment = 16; // the library's rules
-  if (batches != 1 ||
-      (!auxiliary.empty() && (out.pitch % pitchUnit != 0 ||
-                              wanted.auxiliaryAlignment % alignment != 0)))
+  if (batches != 1 || (!strides.auxiliary.empty() &&
+                       (out.pitch % pitchUnit != 0 ||
+                        wanted.auxiliaryAlignment % alignment != 0)))
     return false;
   epilogue = wanted;
   return true;

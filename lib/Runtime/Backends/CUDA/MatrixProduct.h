@@ -37,6 +37,14 @@ struct MatrixProduct {
     /// Likewise of gelu's operands, which lie as the result does; 0: nobody
     /// needs them.
     int64_t auxiliaryAlignment = 0;
+    /// Likewise of a bias's gradient, one number for each that `summed` says.
+    int64_t sumAlignment = 0;
+    enum class Summed : uint8_t {
+      RowsOfA,     ///< a, over its terms
+      ColumnsOfB,  ///< b, over its terms
+      RowsOfResult ///< the result, over its columns
+    };
+    Summed summed = Summed::RowsOfResult;
     auto operator<=>(const Epilogue &) const = default;
   };
   std::optional<Epilogue> epilogue = std::nullopt;
@@ -50,14 +58,16 @@ struct MatrixProduct {
   of(const ProductKind &kind, std::span<const int64_t> extents,
      std::array<std::span<const int64_t>, 3> strides,
      std::array<int64_t, 3> alignments);
-  /// Gives the product of these loops an epilogue. Strides are per loop, and
-  /// empty where the epilogue has no such operand. Returns false where the
+  /// The strides of an epilogue's operands per loop, empty where there is no
+  /// such operand.
+  struct EpilogueStrides {
+    std::span<const int64_t> result, bias = {}, auxiliary = {}, sum = {};
+  };
+  /// Gives the product of these loops an epilogue. Returns false where the
   /// library cannot take the operands as they lie.
   bool setEpilogue(const Epilogue &wanted, const ProductKind &kind,
                    std::span<const int64_t> extents,
-                   std::span<const int64_t> result,
-                   std::span<const int64_t> bias,
-                   std::span<const int64_t> auxiliary);
+                   const EpilogueStrides &strides);
 };
 
 } // namespace meshloom::cuda

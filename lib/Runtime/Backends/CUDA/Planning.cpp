@@ -3,6 +3,7 @@
 // calls each comes after, and the code of each.
 #include "CUDAExecutable.h"
 
+#include "BiasGradients.h"
 #include "GraphValues.h"
 
 #include <algorithm>
@@ -25,27 +26,66 @@ bool CUDAExecutable::isOfLibrary(const Call &call) const {
 void CUDAExecutable::joinEpilogues() {
   if (options.checkNonFinite)
     return;
+  const std::vector<BiasGradient> gradients =
+      findBiasGradients(loaded, graph, code->code.epilogues);
   for (const std::vector<JoinedProduct> &products :
        findEpilogues(loaded, graph, code->code.epilogues)) {
     ActionJoiner joiner(graph.plan);
     const bool isPossible =
         std::ranges::all_of(products, [&](const JoinedProduct &product) {
-          return !attentions.contains(product.product) &&
-                 !joinedActions.contains(product.product) &&
-                 !joinedActions.contains(product.kernel) &&
-                 isOfLibrary(callOf(product.work, &product)) &&
-                 joiner.join(std::array{product.product, product.kernel},
-                             product.product);
+          return isJoinable(product, product.kernels, joiner);
         });
     if (!isPossible)
       continue;
     joiner.finish();
-    for (const JoinedProduct &product : products) {
-      graph.works[product.product] = product.work;
-      joinedActions.insert(product.kernel);
-      joined.emplace(product.product, product);
-    }
+    for (const JoinedProduct &product : products)
+      setJoined(product);
   }
+  for (const BiasGradient &gradient : gradients)
+    joinBiasGradient(gradient);
+}
+
+/// The product that computes the value comes first: it has the value in
+/// registers. A library may know only one of them, or none.
+void CUDAExecutable::joinBiasGradient(const BiasGradient &gradient) {
+  std::vector<JoinedProduct> candidates;
+  for (const auto &[action, product] : joined)
+    if (product.form == ProductEpilogue::Form::GeluGradient &&
+        !product.summed && product.kernels[0] == gradient.writer)
+      candidates.emplace_back(product).summed = 2;
+  for (unsigned product : gradient.products)
+    if (auto beside = productBeside(graph, gradient, product);
+        beside && !joined.contains(product))
+      candidates.push_back(std::move(*beside));
+  for (JoinedProduct &product : candidates) {
+    ActionJoiner joiner(graph.plan);
+    if (!addBiasGradient(graph, gradient, product) ||
+        !isJoinable(product, gradient.kernels, joiner))
+      continue;
+    joiner.finish();
+    setJoined(product);
+    return;
+  }
+}
+
+bool CUDAExecutable::isJoinable(const JoinedProduct &product,
+                                std::span<const unsigned> kernels,
+                                ActionJoiner &joiner) const {
+  std::vector<unsigned> actions{product.product};
+  actions.insert(actions.end(), kernels.begin(), kernels.end());
+  return std::ranges::none_of(actions,
+                              [&](unsigned action) {
+                                return attentions.contains(action) ||
+                                       joinedActions.contains(action);
+                              }) &&
+         isOfLibrary(callOf(product.work, &product)) &&
+         joiner.join(actions, product.product);
+}
+
+void CUDAExecutable::setJoined(const JoinedProduct &product) {
+  graph.works[product.product] = product.work;
+  joinedActions.insert(product.kernels.begin(), product.kernels.end());
+  joined.insert_or_assign(product.product, product);
 }
 
 void CUDAExecutable::joinAttentions() {
