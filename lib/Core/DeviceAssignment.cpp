@@ -33,6 +33,19 @@ DeviceAssignment DeviceAssignment::of(std::string deviceType,
   return assignment;
 }
 
+DeviceAssignment DeviceAssignment::among(std::vector<int64_t> processes,
+                                         int64_t self) {
+  DeviceAssignment assignment = standard(int64_t(processes.size()));
+  std::erase_if(assignment.localIds, [&](int64_t index) {
+    return processes[size_t(index)] != self;
+  });
+  for (size_t number = 0; number < assignment.localIds.size(); ++number)
+    assignment.localDevices.push_back(
+        standardName(assignment.deviceType, int64_t(number)));
+  assignment.processes = std::move(processes);
+  return assignment;
+}
+
 std::vector<int64_t> DeviceAssignment::localDeviceNumbers() const {
   if (localDevices.empty())
     return localIds;

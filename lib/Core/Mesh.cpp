@@ -191,13 +191,16 @@ struct Mesh::Impl {
   /// Its names are empty where they are the standard ones: those are then made
   /// on demand, as most meshes are never asked for them.
   DeviceAssignment assignment;
+  std::vector<int64_t> localIndices;
   size_t hash;
   mutable std::once_flag namesOnce;
   mutable std::vector<std::string> derivedNames;
 
   Impl(std::vector<MeshAxis> meshAxes, DeviceAssignment devices)
       : axes(std::move(meshAxes)), strides(axes.size()), size(1),
-        assignment(std::move(devices)) {
+        assignment(std::move(devices)), localIndices(assignment.localIds) {
+    for (int64_t &id : localIndices)
+      id -= assignment.ids.front();
     for (size_t i = axes.size(); i-- > 0; size *= axes[i].size)
       strides[i] = size;
     // A mesh whose devices are spelled out and one that derives the same names
@@ -233,6 +236,8 @@ struct Mesh::Impl {
     for (const std::string &device : assignment.globalDevices)
       h.add(device);
     h.add(uint64_t(assignment.useXlaSpmd));
+    for (int64_t process : assignment.processes)
+      h.add(uint64_t(process));
     return h.value();
   }
 
@@ -345,7 +350,8 @@ const Mesh::Impl &Mesh::contents() const {
 
 /// Returns whether the lists of `assignment` belong together.
 static bool isConsistent(const DeviceAssignment &assignment) {
-  const auto &[name, type, ids, local, devices, allDevices, spmd] = assignment;
+  const auto &[name, type, ids, local, devices, allDevices, spmd, processes] =
+      assignment;
   if (ids.empty() || ids.front() < 0)
     return false;
   for (size_t i = 1; i < ids.size(); ++i)
@@ -356,7 +362,8 @@ static bool isConsistent(const DeviceAssignment &assignment) {
                                return id >= ids.front() && id <= ids.back();
                              }) &&
          (devices.empty() || devices.size() == local.size()) &&
-         (allDevices.empty() || allDevices.size() == ids.size());
+         (allDevices.empty() || allDevices.size() == ids.size()) &&
+         (processes.empty() || processes.size() == ids.size());
 }
 
 Mesh Mesh::placed_on(const DeviceAssignment &assignment, Where where) const {
@@ -470,6 +477,9 @@ int64_t Mesh::device_at(std::span<const int64_t> coords, Where where) const {
 
 std::span<const int64_t> Mesh::global_device_ids() const {
   return contents().assignment.ids;
+}
+std::span<const int64_t> Mesh::local_indices() const {
+  return contents().localIndices;
 }
 std::span<const int64_t> Mesh::local_device_ids() const {
   return contents().assignment.localIds;

@@ -40,12 +40,13 @@ int64_t processesOf(int64_t before, int64_t size, int64_t outer) {
 /// Which processes have the devices of a mesh, and which of them share memory.
 class Hosts {
 public:
-  Hosts(const Mesh &mesh, int64_t devicesEach, std::span<const int> groups)
-      : mesh(mesh), devicesEach(devicesEach), groups(groups) {
-    std::map<int, int64_t> processes;
+  Hosts(const Mesh &mesh, std::span<const int64_t> processes,
+        std::span<const int> groups)
+      : mesh(mesh), processes(processes), groups(groups) {
+    std::map<int, int64_t> sizes;
     for (int group : groups)
-      most = std::max(most, ++processes[group]);
-    areSeveral = processes.size() > 1;
+      most = std::max(most, ++sizes[group]);
+    areSeveral = sizes.size() > 1;
   }
 
   /// Returns the link between the processes along part [before, before * size)
@@ -62,7 +63,7 @@ public:
         continue;
       std::set<int64_t> ring;
       for (int64_t i = 0; i < size; ++i)
-        ring.insert((first + i * inner) / devicesEach);
+        ring.insert(processes[size_t(first + i * inner)]);
       std::map<int, int64_t> ofGroups;
       // Processes that do not divide the mesh are refused when it is loaded.
       for (int64_t process : ring)
@@ -88,15 +89,44 @@ public:
 
 private:
   const Mesh &mesh;
-  const int64_t devicesEach;
+  const std::span<const int64_t> processes;
   const std::span<const int> groups;
   int64_t most = 1; ///< processes of a group
 };
 
 } // namespace
 
+std::vector<int64_t> blocksOfProcesses(int64_t devices, int64_t devicesEach) {
+  std::vector<int64_t> processes;
+  for (int64_t i = 0; i < devices; ++i)
+    processes.push_back(i / std::max<int64_t>(devicesEach, 1));
+  return processes;
+}
+
+std::vector<int64_t> devicesInside(const Mesh &mesh,
+                                   std::span<const int64_t> processes) {
+  std::vector<int64_t> inside;
+  const std::vector<int64_t> strides = mesh.strides();
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
+    auto isInOne = [&](int64_t row) {
+      for (int64_t i = 0; i < mesh.size(); ++i) {
+        const int64_t before = i / strides[axis] % row;
+        if (processes[size_t(i)] !=
+            processes[size_t(i - before * strides[axis])])
+          return false;
+      }
+      return true;
+    };
+    int64_t row = mesh.axis_size(axis);
+    while (mesh.axis_size(axis) % row != 0 || !isInOne(row))
+      --row;
+    inside.push_back(row);
+  }
+  return inside;
+}
+
 MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
-                                int64_t devicesEach,
+                                std::span<const int64_t> processes,
                                 std::span<const int> memoryGroups) {
   MachineModel model = *MachineModel::preset("ring-latency");
   model.name = "processes";
@@ -104,20 +134,14 @@ MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
   model.memoryBytesPerSecond = machine.memoryBytesPerSecond;
   model.defaultLink = {.bytesPerSecond = machine.cacheBytesPerSecond,
                        .latency = machine.phaseBoundary};
-  const Hosts hosts(mesh, devicesEach, memoryGroups);
-  // The part of the axes inside of one process is found from the innermost axis
-  // on. Once a border of processes lies in an axis, those around it are between
-  // processes.
-  int64_t here = devicesEach;
-  for (unsigned axis = mesh.rank(); axis-- > 0;) {
+  const Hosts hosts(mesh, processes, memoryGroups);
+  const std::vector<int64_t> inside = devicesInside(mesh, processes);
+  for (unsigned axis = 0; axis < mesh.rank(); ++axis) {
     const int64_t size = mesh.axis_size(axis);
     const std::string &name = mesh.axes()[axis].name;
-    if (here % size == 0) {
-      here /= size;
+    const int64_t inner = inside[axis], outer = size / inner;
+    if (outer == 1)
       continue;
-    }
-    const int64_t inner = size % here == 0 ? here : 1, outer = size / inner;
-    here = 1;
     model.links[name] = linkOf(size, outer, hosts.between(axis, 1, size));
     if (inner == 1 && !hosts.areSeveral)
       continue;

@@ -135,8 +135,9 @@ MachineModel machineFor(const Mesh &mesh, const MachineModel &machine) {
   if (!machine.sharedMemory)
     return machine;
   if (spansThisProcess(mesh))
-    return machineOfProcesses(machine, mesh, mesh.num_local_devices(),
-                              processes("create_mesh").memoryGroups());
+    return machineOfProcesses(
+        machine, mesh, blocksOfProcesses(mesh.size(), mesh.num_local_devices()),
+        processes("create_mesh").memoryGroups());
   if (mesh.device_type() == virtualType)
     return machine;
   const MachineModel ring = *MachineModel::preset("ring");

@@ -418,7 +418,7 @@ Result<std::shared_ptr<const char>> plugin::elementsOf(const ArrayPart &part) {
   if (client && client->sharesMemory() && !array.layout().is_partial() &&
       elementCount(array.shape()) > 0) {
     const Box memory =
-        plan::sharedBox(array.type(), client->sharersOf(array.layout().mesh()));
+        plan::sharedBox(array.type(), array.layout().mesh().local_indices());
     if (auto offset = offsetIfTogether(memory, part.box())) {
       const plan::Block &block = plan::BlockBuffer::of(array).front();
       return std::shared_ptr<const char>(
@@ -438,7 +438,7 @@ Result<SharedArray> plugin::arrayInPlace(const std::shared_ptr<Client> &client,
                                          const ArrayType &type,
                                          std::shared_ptr<const char> elements) {
   const Box box =
-      type.layout.shard(type.shape, devicesHere(type.layout.mesh()).front());
+      type.layout.shard(type.shape, type.layout.mesh().local_indices().front());
   const int64_t bytes = box.count() * byteWidth(type.dtype);
   const auto *plan = dynamic_cast<const plan::PlanClient *>(client.get());
   if (plan && plan->sharesMemory() && bytes > 0 && isAligned(elements.get())) {

@@ -5,11 +5,14 @@
 // calls one of them.
 #pragma once
 
+#include "ProgramProcesses.h"
+
 #include "meshloom/Core/Result.h"
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +52,9 @@ struct CallbackForm {
   std::vector<int32_t> operands, results;
   /// The operand whose memory each result takes, or -1.
   std::vector<int64_t> aliases;
+  /// The partition whose process calls the function, with whole values, and
+  /// sends its results to the others; none: each device calls it.
+  std::optional<int64_t> partition;
 };
 
 /// Returns whether calls of `target` are calls of Python functions, which JAX
@@ -72,6 +78,8 @@ public:
   /// callback of the program; a custom function is registered for it.
   Result<int64_t> index(const std::string &target, int64_t function,
                         CallbackForm form);
+  /// Says that several processes run the program, before its first execution.
+  void setProcesses(const ProgramProcesses &processes);
   /// The callables of the execution that begins.
   void setFunctions(std::vector<void *> functions);
 

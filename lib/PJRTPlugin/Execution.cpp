@@ -44,6 +44,8 @@ private:
   Status checkDonations() const;
   /// The argument as an array of the type that the program wants.
   Result<SharedArray> argument(size_t i);
+  /// The same of a type whose parts are where the caller's are.
+  Result<SharedArray> argument(size_t i, const ArrayType &type);
   std::optional<Array> asOne(std::span<const ArrayPart> parts,
                              const PartPlaces &places,
                              const ArrayType &type) const;
@@ -51,6 +53,7 @@ private:
                                const ArrayType &type);
   Status bringCallbacks() const;
   void giveDonationsAway();
+  Status moveResults(std::vector<Array> &results) const;
   void giveResults(const std::vector<Array> &results);
 
   BufferObject &buffer(size_t partition, size_t argument) const {
@@ -220,7 +223,22 @@ Result<SharedArray> Execution::assemble(size_t i,
 }
 
 Result<SharedArray> Execution::argument(size_t i) {
-  const ArrayType &type = *program.argumentType(i);
+  const ArrayType &wanted = *program.argumentType(i);
+  const PartPlaces &places = program.placesOf(program.interface.arguments[i]);
+  if (!places.elsewhere)
+    return argument(i, wanted);
+  auto array = argument(i, {wanted.dtype, wanted.shape,
+                            wanted.layout.placed_on(*places.elsewhere)});
+  if (!array)
+    return array;
+  auto moved = program.processes->move(array->array,
+                                       wanted.layout.mesh().assignment(), i);
+  if (!moved)
+    return moved.error();
+  return SharedArray{std::move(*moved)};
+}
+
+Result<SharedArray> Execution::argument(size_t i, const ArrayType &type) {
   const PartPlaces &places = program.placesOf(program.interface.arguments[i]);
   llvm::SmallVector<ArrayPart, 8> parts;
   for (const auto [index, list] : places.indicesHere) {
@@ -266,6 +284,23 @@ void Execution::giveDonationsAway() {
     for (size_t i = 0; i < argumentCount; ++i)
       if (donated[i])
         buffer(partition, i).remove();
+}
+
+/// Moves parts of results that the caller gets in different processes than
+/// those that compute them.
+Status Execution::moveResults(std::vector<Array> &results) const {
+  for (size_t i = 0; i < program.interface.results.size(); ++i) {
+    const PartPlaces &places = program.placesOf(program.interface.results[i]);
+    if (!places.elsewhere)
+      continue;
+    Array &result = results[size_t(program.resultAt[i])];
+    auto moved =
+        program.processes->move(result, *places.elsewhere, argumentCount + i);
+    if (!moved)
+      return moved.error();
+    result = std::move(*moved);
+  }
+  return Success();
 }
 
 void Execution::giveResults(const std::vector<Array> &results) {
@@ -321,6 +356,8 @@ Status Execution::run() {
   if (program.callbacks)
     if (Status ended = done.wait(); !ended)
       return ended;
+  if (Status moved = moveResults(*results); !moved)
+    return moved;
   giveResults(*results);
   if (auto *completed = args.get<Handle *>(Args::device_complete_events))
     for (size_t partition = 0; partition < partitions; ++partition)

@@ -237,6 +237,12 @@ OtherProcesses::clientOf(const std::vector<int64_t> &members) {
   return group.client;
 }
 
+std::shared_ptr<Communicator>
+OtherProcesses::communicatorOf(const std::vector<int64_t> &members) {
+  std::lock_guard lock(mutex);
+  return groups.at(members).communicator;
+}
+
 void OtherProcesses::giveUp(int64_t process, const std::string &reason) {
   std::lock_guard lock(mutex);
   for (const auto &[members, group] : groups)

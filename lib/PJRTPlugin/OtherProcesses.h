@@ -34,6 +34,9 @@ public:
   /// this order, of which this process is one. The members call this function
   /// alike; the first call blocks until all have.
   Result<std::shared_ptr<Client>> clientOf(const std::vector<int64_t> &members);
+  /// The connection of these members, whose client there is.
+  std::shared_ptr<Communicator>
+  communicatorOf(const std::vector<int64_t> &members);
   /// Fails what waits for this process, which its coordination service has
   /// given up.
   void giveUp(int64_t process, const std::string &reason);

@@ -9,71 +9,67 @@
 using namespace meshloom;
 using namespace meshloom::plugin;
 
+std::vector<int64_t>
+Placement::membersInOrder(std::span<const int64_t> order) const {
+  std::vector<int64_t> members;
+  for (int64_t partition : order)
+    members.push_back(memberOf[size_t(partition)]);
+  return order.empty() ? memberOf : members;
+}
+
 Result<Placement> plugin::placementOf(const std::vector<int64_t> &devices,
                                       int64_t perProcess) {
+  std::map<int64_t, int64_t> counts; // of each process's devices
+  for (int64_t device : devices)
+    ++counts[device / perProcess];
   Placement placement;
-  std::map<int64_t, std::vector<int64_t>> partitions; // of each process
-  for (size_t partition = 0; partition < devices.size(); ++partition) {
-    const int64_t process = devices[partition] / perProcess;
-    if (!placement.isIn(process))
-      placement.processes.push_back(process);
-    partitions[process].push_back(int64_t(partition));
+  std::vector<std::string> texts;
+  for (const auto &[process, count] : counts) {
+    placement.processes.push_back(process);
+    texts.push_back(fmt::format("{} of process {}", count, process));
   }
-  const size_t equal = devices.size() / partitions.size();
-  std::vector<std::string> counts;
-  for (int64_t process : placement.processes) {
-    const std::vector<int64_t> &members = partitions[process];
-    counts.push_back(fmt::format("{} of process {}", members.size(), process));
-    placement.order.insert(placement.order.end(), members.begin(),
-                           members.end());
-  }
-  if (std::ranges::any_of(partitions, [&](const auto &entry) {
-        return entry.second.size() != equal;
+  if (std::ranges::any_of(counts, [&](const auto &entry) {
+        return entry.second != counts.begin()->second;
       }))
     return Error(fmt::format("a program must be on as many devices of each of "
                              "its processes; this one is on {}",
-                             fmt::join(counts, ", ")),
+                             fmt::join(texts, ", ")),
                  ErrorCode::UNIMPLEMENTED);
-  if (std::ranges::is_sorted(placement.order))
-    placement.order.clear();
+  for (int64_t device : devices)
+    placement.memberOf.push_back(
+        std::ranges::find(placement.processes, device / perProcess) -
+        placement.processes.begin());
   return placement;
 }
 
 namespace {
-/// Fails unless the devices of process `self`, this one, are where its part of
-/// the mesh is.
-Result<PartPlaces> placesFor(std::vector<int64_t> partitionOf,
-                             const LoadedProgram &program, int64_t self) {
-  const Mesh &mesh = program.executable->signature().mesh;
-  PartPlaces places{std::move(partitionOf), {}, {}};
-  places.indexOf.resize(places.partitionOf.size());
-  for (size_t i = 0; i < places.partitionOf.size(); ++i)
-    places.indexOf[size_t(places.partitionOf[i])] = int64_t(i);
-  if (mesh.size() == 1) {
+/// The places of a value whose mesh has the partitions in `order`; empty: in
+/// theirs.
+PartPlaces placesFor(const std::vector<int64_t> &order,
+                     const LoadedProgram &program) {
+  const int64_t size = program.executable->signature().mesh.size();
+  PartPlaces places{order, {}, {}};
+  for (int64_t i = std::ssize(order); i < size; ++i)
+    places.partitionOf.push_back(i);
+  places.indexOf.resize(size_t(size));
+  for (int64_t i = 0; i < size; ++i)
+    places.indexOf[size_t(places.partitionOf[size_t(i)])] = i;
+  if (size == 1) {
     places.indicesHere.push_back({0, 0});
     return places;
   }
   const std::vector<int64_t> &here = program.partitionsHere;
-  for (int64_t index : devicesHere(mesh)) {
-    const int64_t partition = places.partitionOf[size_t(index)];
-    const auto found = std::ranges::find(here, partition);
-    if (found == here.end())
-      return Error(fmt::format("the mesh {} has device {} where it must have "
-                               "one of process {}: devices of a process must "
-                               "be one after the other in all meshes of a "
-                               "program",
-                               mesh.spec_string(),
-                               program.request.devices[size_t(partition)],
-                               self),
-                   ErrorCode::UNIMPLEMENTED);
-    places.indicesHere.push_back({index, size_t(found - here.begin())});
+  for (int64_t i = 0; i < size; ++i) {
+    const auto found = std::ranges::find(here, places.partitionOf[size_t(i)]);
+    if (found != here.end())
+      places.indicesHere.push_back({i, size_t(found - here.begin())});
   }
   return places;
 }
 } // namespace
 
-Status plugin::placePartitions(LoadedProgram &program, int64_t self,
-                               int64_t perProcess,
+Status plugin::placePartitions(LoadedProgram &program,
+                               const Placement &placement, int64_t self,
                                const DeclaredDevices &declared) {
   const Signature &signature = program.executable->signature();
   const int64_t size = signature.mesh.size();
@@ -83,32 +79,27 @@ Status plugin::placePartitions(LoadedProgram &program, int64_t self,
                              "compiled for {}",
                              signature.mesh.spec_string(), size, partitions));
   for (int64_t partition = 0; partition < partitions; ++partition)
-    if (program.request.devices[size_t(partition)] / perProcess == self)
+    if (placement.processOf(partition) == self)
       program.partitionsHere.push_back(partition);
-  std::vector<int64_t> partitionOf = signature.deviceOrder;
-  for (int64_t i = int64_t(partitionOf.size()); i < size; ++i)
-    partitionOf.push_back(i);
-  auto places = placesFor(std::move(partitionOf), program, self);
-  if (!places)
-    return places.error();
-  program.places.push_back(std::move(*places));
+  program.places.push_back(placesFor(signature.deviceOrder, program));
+  const auto members = placement.membersInOrder(signature.deviceOrder);
   auto place = [&](std::vector<ValueType> &values,
                    const std::vector<int> &positions,
-                   const std::vector<std::vector<int64_t>> &devices) -> Status {
+                   const std::vector<std::vector<int64_t>> &devices) {
     for (size_t i = 0; i < values.size(); ++i) {
       if (positions[i] < 0 || devices[size_t(positions[i])].empty())
         continue;
-      auto found = placesFor(devices[size_t(positions[i])], program, self);
-      if (!found)
-        return found.error();
+      const std::vector<int64_t> &order = devices[size_t(positions[i])];
       values[i].places = program.places.size();
-      program.places.push_back(std::move(*found));
+      PartPlaces &places =
+          program.places.emplace_back(placesFor(order, program));
+      if (program.processes && placement.membersInOrder(order) != members)
+        places.elsewhere =
+            DeviceAssignment::among(placement.membersInOrder(order),
+                                    program.processes->communicator->rank());
     }
-    return Success();
   };
-  Status placed = place(program.interface.arguments, program.argumentAt,
-                        declared.arguments);
-  return placed ? place(program.interface.results, program.resultAt,
-                        declared.results)
-                : placed;
+  place(program.interface.arguments, program.argumentAt, declared.arguments);
+  place(program.interface.results, program.resultAt, declared.results);
+  return Success();
 }

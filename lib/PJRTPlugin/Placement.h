@@ -6,16 +6,21 @@
 
 namespace meshloom::plugin {
 
-/// A program has as many devices in each of its processes. Its mesh must have
-/// the devices of each process one after the other.
+/// A program has as many devices in each of its processes.
 struct Placement {
-  std::vector<int64_t> processes; ///< in the order of the mesh
-  /// The partitions in that order; empty where they have it already.
-  std::vector<int64_t> order = {};
+  std::vector<int64_t> processes; ///< ascending
+  /// The position of each partition's process among them.
+  std::vector<int64_t> memberOf = {};
 
   bool isIn(int64_t process) const {
     return std::ranges::find(processes, process) != processes.end();
   }
+  int64_t processOf(int64_t partition) const {
+    return processes[size_t(memberOf[size_t(partition)])];
+  }
+  /// Their positions for each index of a mesh whose devices are the partitions
+  /// in `order`; empty: in theirs.
+  std::vector<int64_t> membersInOrder(std::span<const int64_t> order) const;
 };
 
 /// The placement of partitions on `devices`, of which each process has
@@ -31,7 +36,7 @@ struct DeclaredDevices {
 
 /// Says which partition each index of the program's mesh is, and which of them
 /// are in this process, `self`.
-Status placePartitions(LoadedProgram &program, int64_t self, int64_t perProcess,
-                       const DeclaredDevices &declared);
+Status placePartitions(LoadedProgram &program, const Placement &placement,
+                       int64_t self, const DeclaredDevices &declared);
 
 } // namespace meshloom::plugin

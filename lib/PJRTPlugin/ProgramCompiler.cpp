@@ -10,6 +10,7 @@
 #include "StackAddends.h"
 
 #include "meshloom/Compiler/Compiler.h"
+#include "meshloom/Core/Hash.h"
 #include "meshloom/Core/ProcessMachine.h"
 #include "meshloom/Dialect/DTensor/Description.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
@@ -177,6 +178,20 @@ Result<std::vector<int32_t>> elementCodesOf(mlir::TypeRange types,
   return codes;
 }
 
+/// Returns the partition that a call is for, where it is for one alone: JAX
+/// writes a mesh of that device.
+std::optional<int64_t> onlyPartitionOf(ModuleOp module, Operation *call) {
+  auto list =
+      call->getAttrOfType<sdy::TensorShardingPerValueAttr>("sdy.sharding");
+  if (!list || list.getShardings().empty())
+    return std::nullopt;
+  auto mesh =
+      module.lookupSymbol<sdy::MeshOp>(list.getShardings()[0].getMeshName());
+  if (!mesh || mesh.getMesh().getDeviceIds().size() != 1)
+    return std::nullopt;
+  return mesh.getMesh().getDeviceIds()[0];
+}
+
 /// Gives each call of a Python function the number that it is registered as.
 /// Null: the program has no such call.
 Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
@@ -195,6 +210,7 @@ Result<std::shared_ptr<CallbackSet>> numberCallbacks(ModuleOp module) {
     if (!callbacks)
       callbacks = *CallbackSet::create();
     CallbackForm form;
+    form.partition = onlyPartitionOf(module, call);
     if (takesBuffers(target)) {
       form.kind = CallbackKind::Buffers;
       form.aliases = aliasedOperands(call);
@@ -239,6 +255,13 @@ meshloom::CompileOptions compilerOptionsOf(const ProgramOptions &program) {
   return options;
 }
 
+/// A number that all processes have for a program.
+uint64_t numberOf(std::string_view code) {
+  StableHash hash;
+  hash.add(code);
+  return hash.value();
+}
+
 /// JAX refuses results whose shards differ in size.
 void requireEvenSignature(ModuleOp module) {
   module->setAttr(dtensor::evenSignatureAttr,
@@ -279,28 +302,23 @@ void keepResultsWhole(FuncOp main) {
       main.getContext(), main.getArgumentTypes(), end->getOperandTypes()));
 }
 
-/// The order of partitions in which the program's mesh must be.
-void requireOrder(ModuleOp module, const std::vector<int64_t> &order) {
-  if (!order.empty())
-    module->setAttr(dtensor::devicesAttr,
-                    mlir::DenseI64ArrayAttr::get(module.getContext(), order));
+/// Returns the devices that dtensor::devicesAttr lists.
+std::vector<int64_t> devicesIn(Attribute attribute) {
+  auto devices = dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute);
+  return devices ? std::vector<int64_t>(devices.asArrayRef())
+                 : std::vector<int64_t>();
 }
 
 /// Returns what the imported program says of each value in
 /// dtensor::devicesAttr.
 DeclaredDevices declaredDevicesOf(FuncOp main) {
-  auto read = [](Attribute attribute) -> std::vector<int64_t> {
-    auto devices = dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute);
-    return devices ? std::vector<int64_t>(devices.asArrayRef())
-                   : std::vector<int64_t>();
-  };
   DeclaredDevices declared;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     declared.arguments.push_back(
-        read(main.getArgAttr(i, dtensor::devicesAttr)));
+        devicesIn(main.getArgAttr(i, dtensor::devicesAttr)));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     declared.results.push_back(
-        read(main.getResultAttr(i, dtensor::devicesAttr)));
+        devicesIn(main.getResultAttr(i, dtensor::devicesAttr)));
   return declared;
 }
 
@@ -393,12 +411,13 @@ ProgramCompiler::Context &ProgramCompiler::freshContext() {
 /// The machine of a program on devices of several processes.
 MachineModel ProgramCompiler::machineFor(const MachineModel &machine,
                                          const Mesh &mesh,
+                                         std::span<const int64_t> order,
                                          const Placement &placement) const {
   // Memory is shared within a process only.
-  const auto members = std::ssize(placement.processes);
-  if (!machine.sharedMemory || members == 1 || mesh.size() % members != 0)
+  if (!machine.sharedMemory || placement.processes.size() == 1 ||
+      mesh.size() != std::ssize(placement.memberOf))
     return machine;
-  return machineOfProcesses(machine, mesh, mesh.size() / members,
+  return machineOfProcesses(machine, mesh, placement.membersInOrder(order),
                             processes->memoryGroups(placement.processes));
 }
 
@@ -418,7 +437,12 @@ ProgramCompiler::loadOn(const Placement &placement, Compiled compiled,
   auto joint = processes->clientOf(placement.processes);
   if (!joint)
     return joint.error();
-  return (*joint)->load(std::move(compiled), options);
+  const auto self =
+      std::ranges::find(placement.processes, processes->process()) -
+      placement.processes.begin();
+  const DeviceAssignment assignment = DeviceAssignment::among(
+      placement.membersInOrder(compiled.signature().deviceOrder), self);
+  return (*joint)->load(std::move(compiled), assignment, options);
 }
 
 Result<std::shared_ptr<LoadedProgram>>
@@ -453,7 +477,6 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   program->callbacks = std::move(*callbacks);
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
-  requireOrder(**module, placement->order);
   if (Status right = importProgram(**module, program->code, programPath);
       !right)
     return failed(right.error());
@@ -465,7 +488,8 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
   if (placement->processes.size() > 1)
     keepResultsWhole(*imported);
   request.options.machine = machineFor(
-      request.options.machine, dtensor::meshOf(**module).getMesh(), *placement);
+      request.options.machine, dtensor::meshOf(**module).getMesh(),
+      devicesIn((*imported)->getAttr(dtensor::devicesAttr)), *placement);
   meshloom::CompileOptions options = compilerOptionsOf(request.options);
   options.inspect = [&](const InspectedLayout &inspected) {
     program->inspections.push_back(inspected);
@@ -480,10 +504,15 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
     return executable.error();
   program->request = std::move(request);
   program->executable = std::move(*executable);
+  if (placement->processes.size() > 1 && placement->isIn(processes->process()))
+    program->processes = {processes->communicatorOf(placement->processes),
+                          placement->memberOf, numberOf(program->code)};
+  if (program->callbacks && program->processes)
+    program->callbacks->setProcesses(*program->processes);
   program->argumentAt = positionsOf(program->interface.arguments);
   program->resultAt = positionsOf(program->interface.results);
   const int64_t self = processes ? processes->process() : 0;
-  if (Status placed = placePartitions(*program, self, perProcess, declared);
+  if (Status placed = placePartitions(*program, *placement, self, declared);
       !placed)
     return placed.error();
   if (Status fits = checkSignature(*program); !fits)
@@ -535,11 +564,6 @@ Result<std::string> ProgramCompiler::partitionedText(
     return callbacks.error();
   if (Status bound = bindHandlers(**module); !bound)
     return bound.error();
-  auto placement =
-      placementOf(program.request.devices, std::ssize(client->devices()));
-  if (!placement)
-    return placement.error();
-  requireOrder(**module, placement->order);
   if (Status imported = importProgram(**module, program.code, programPath);
       !imported)
     return imported.error();

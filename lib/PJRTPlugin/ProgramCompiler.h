@@ -7,6 +7,7 @@
 #include "DimOrder.h"
 #include "ElementTypes.h"
 #include "OtherProcesses.h"
+#include "ProgramProcesses.h"
 
 #include "meshloom/Compiler/Compiler.h"
 #include "meshloom/Core/MachineModel.h"
@@ -74,6 +75,9 @@ struct PartPlaces {
     size_t list; ///< of the partition, in `LoadedProgram::partitionsHere`
   };
   std::vector<IndexHere> indicesHere; ///< ascending
+  /// The devices of the value's mesh, where they are in different processes
+  /// than those of the program's.
+  std::optional<DeviceAssignment> elsewhere = {};
 
   /// The mesh index whose part a partition has.
   int64_t meshIndex(int64_t partition) const {
@@ -111,6 +115,8 @@ struct LoadedProgram {
   /// The partitions on devices of this process, ascending: callers give and get
   /// lists of buffers in this order.
   std::vector<int64_t> partitionsHere;
+  /// The processes, where there are several, and this one is one of them.
+  std::optional<ProgramProcesses> processes;
   /// The functions of Python that it calls, if any.
   std::shared_ptr<CallbackSet> callbacks;
   /// The layouts that it asks to be told when it is compiled.
@@ -148,6 +154,7 @@ public:
 private:
   struct Context;
   MachineModel machineFor(const MachineModel &machine, const Mesh &mesh,
+                          std::span<const int64_t> order,
                           const Placement &placement) const;
   Result<std::shared_ptr<Executable>> loadOn(const Placement &placement,
                                              Compiled compiled,

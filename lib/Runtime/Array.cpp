@@ -43,7 +43,7 @@ Status checkShape(const ArrayType &type) {
 }
 
 /// The first of `devices` that holds the same component as the `d`-th.
-size_t firstCopy(const Layout &layout, const std::vector<int64_t> &devices,
+size_t firstCopy(const Layout &layout, std::span<const int64_t> devices,
                  size_t d) {
   auto usedCoords = [&](int64_t device) {
     std::vector<int64_t> coords = layout.mesh().coords(device);
@@ -82,7 +82,7 @@ Error wrongShape(const Layout &layout, int64_t device, const Shape &expected,
 /// has.
 Status checkShapes(const Layout &layout, const Shape &global,
                    std::span<const Shape> components) {
-  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  const std::span<const int64_t> here = layout.mesh().local_indices();
   std::optional<size_t> wrong;
   for (size_t d = 0; d < here.size() && !wrong; ++d)
     if (layout.shard(global, here[d]).extent != components[d])
@@ -108,20 +108,12 @@ Status checkShapes(const Layout &layout, const Shape &global,
 }
 } // namespace
 
-std::vector<int64_t> meshloom::devicesHere(const Mesh &mesh) {
-  const DeviceAssignment &assignment = mesh.assignment();
-  std::vector<int64_t> here = assignment.localIds;
-  for (int64_t &id : here)
-    id -= assignment.ids.front();
-  return here;
-}
-
 bool meshloom::isWhollyHere(const ArrayType &type) {
   const Layout &layout = type.layout;
   // Mostly there is one process: no list is made for that.
   if (layout.mesh().num_local_devices() == layout.mesh().size())
     return true;
-  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  const std::span<const int64_t> here = layout.mesh().local_indices();
   // Counts the places along the axes that the layout uses.
   std::set<std::vector<int64_t>> places;
   int64_t placeCount = 1;
@@ -141,7 +133,7 @@ bool meshloom::isWhollyHere(const ArrayType &type) {
 Result<Shape> meshloom::globalShapeOf(const Layout &layout,
                                       std::span<const Shape> components) {
   const Mesh &mesh = layout.mesh();
-  const std::vector<int64_t> here = devicesHere(mesh);
+  const std::span<const int64_t> here = mesh.local_indices();
   if (components.size() != here.size())
     return Error(fmt::format(
         "layout {} is on {} devices{}, got {} components", layout.spec_string(),
@@ -229,7 +221,7 @@ Result<Array> Array::fromComponents(const std::shared_ptr<Client> &client,
     return ok.error();
   if (Status ok = checkClient(client, layout.mesh()); !ok)
     return ok.error();
-  const std::vector<int64_t> here = devicesHere(layout.mesh());
+  const std::span<const int64_t> here = layout.mesh().local_indices();
   if (components.size() != here.size())
     return Error(fmt::format("{} has {} devices in this process, got {} "
                              "components",

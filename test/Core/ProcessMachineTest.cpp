@@ -18,8 +18,9 @@ struct Links {
             axes.push_back({"x" + std::to_string(axes.size()), size});
           return Mesh::get(axes).value_or_throw();
         }()),
-        machine(machineOfProcesses(MachineModel(), mesh, devicesPerProcess,
-                                   groups)) {}
+        machine(machineOfProcesses(
+            MachineModel(), mesh,
+            blocksOfProcesses(mesh.size(), devicesPerProcess), groups)) {}
   bool isInside(unsigned axis) const {
     return machine.link(mesh, axis) == machine.defaultLink;
   }
@@ -43,6 +44,19 @@ TEST(ProcessMachineTest, AxesThatLeaveTheProcessAreMessages) {
   EXPECT_FALSE(uneven.isInside(0));
   EXPECT_FALSE(uneven.isInside(1));
   EXPECT_FALSE(uneven.machine.sharedMemory);
+}
+
+// Rows of two devices along x, then one device each, then a diagonal.
+TEST(ProcessMachineTest, ProcessesHaveDevicesInAnyOrder) {
+  const Mesh mesh = Mesh::get({{"x", 4}, {"y", 2}}).value_or_throw();
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(devicesInside(mesh, Sizes{0, 1, 0, 1, 2, 3, 2, 3}), (Sizes{2, 1}));
+  EXPECT_EQ(devicesInside(mesh, Sizes{0, 1, 0, 1, 0, 1, 0, 1}), (Sizes{4, 1}));
+  EXPECT_EQ(devicesInside(mesh, Sizes{0, 1, 1, 0, 2, 3, 3, 2}), (Sizes{1, 1}));
+  const MachineModel columns =
+      machineOfProcesses(MachineModel(), mesh, Sizes{0, 1, 0, 1, 0, 1, 0, 1});
+  EXPECT_EQ(columns.link(mesh, 0), columns.defaultLink);
+  EXPECT_NE(columns.link(mesh, 1), columns.defaultLink);
 }
 
 TEST(ProcessMachineTest, AnAxisMayHaveAnInnerPart) {

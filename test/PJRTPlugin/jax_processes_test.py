@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 PROCESSES = 2
@@ -43,7 +44,7 @@ def run_process(port: str, rank: int) -> None:
     import jax
     import jax.numpy as jnp
     import numpy as np
-    from jax.experimental import multihost_utils
+    from jax.experimental import io_callback, multihost_utils
     from jax.sharding import Mesh, NamedSharding
     from jax.sharding import PartitionSpec as P
 
@@ -68,12 +69,37 @@ def run_process(port: str, rank: int) -> None:
     np.testing.assert_array_equal(
         multihost_utils.process_allgather(np.full(2, rank)), [[0, 0], [1, 1]]
     )
-    # The processes may come in another order, and along the last axis.
-    for devices in (np.array(jax.devices()[::-1]).reshape(2, 2), mesh.devices.T):
+    # The processes may come in another order, along the last axis, and along a diagonal.
+    for order in ([3, 2, 1, 0], [0, 2, 1, 3], [0, 2, 3, 1]):
+        devices = np.array(jax.devices())[order].reshape(2, 2)
         blocks = NamedSharding(Mesh(devices, mesh.axis_names), P("data", "model"))
         moved = jax.jit(lambda a: a - a.sum(0))(jax.device_put(values, blocks))
         for shard in moved.addressable_shards:
             np.testing.assert_array_equal(shard.data, (values - values.sum(0))[shard.index])
+        # Parts go to the processes that have them on the other mesh, and back.
+        for shard in jax.device_put(x, blocks).addressable_shards:
+            np.testing.assert_array_equal(shard.data, values[shard.index])
+        for shard in jax.device_put(moved, rows).addressable_shards:
+            np.testing.assert_array_equal(shard.data, (values - values.sum(0))[shard.index])
+    # One process calls a function, and the others get its results.
+    calls = []
+
+    def sines(a):
+        calls.append(a.shape)
+        return np.sin(a)
+
+    last_device = jax.sharding.SingleDeviceSharding(jax.devices()[-1])
+    for call, caller in (
+        (partial(jax.pure_callback, sines), 0),
+        (partial(io_callback, sines, ordered=True), 0),
+        (partial(io_callback, sines, sharding=last_device), 1),
+    ):
+        result = jax.jit(lambda a, call=call: call(a, a) + 1)(x)
+        np.testing.assert_array_equal(
+            multihost_utils.process_allgather(result, tiled=True), np.sin(values) + 1
+        )
+        assert calls == ([values.shape] if rank == caller else []), calls
+        calls.clear()
     # Programs of one process run in it alone.
     assert jnp.arange(4.0).sum() + rank == 6 + rank
     last = NamedSharding(Mesh(np.array(jax.devices()[2:]), "model"), P("model"))

@@ -136,6 +136,44 @@ TEST(ProcessesTest, MeshesAreOnAllProcessesAlike) {
   EXPECT_THAT(alone.error().message(), HasSubstr("initialize()"));
 }
 
+// Columns are summed over x, then whole: 0 + 4 + 8 + 12 and so on.
+TEST(ProcessesTest, DevicesOfAProcessAreAnywhereInAMesh) {
+  auto clients = makeProcesses(2, 2);
+  const Mesh mesh = makeMesh({{"x", 2}, {"y", 2}});
+  ProgramBuilder b(mesh);
+  const Layout blocks({"x", "y"}, mesh), columns({"y"}, mesh);
+  const unsigned in = b.argument({4, 4}, blocks);
+  const unsigned sum = b.buffer(
+      {4}, Layout::get(mesh, {{1}}, {{0, ReduceKind::Sum}}).value_or_throw());
+  const unsigned sums = b.buffer({4}, columns),
+                 all = b.buffer({4}, Layout::replicated(mesh, 1));
+  b.kernel("row_sum", {{4, false, {1}}, {4, true, {0}}},
+           {{in, byLoops({1, 0})}}, {{sum, byLoops({0})}});
+  b.collective(CollectiveKind::AllReduce, {0}, {{sum, sums}});
+  b.collective(CollectiveKind::AllGather, {1}, {{sums, all}});
+  b.result(all);
+  for (const std::vector<int64_t> &order : {std::vector<int64_t>{0, 0, 1, 1},
+                                            {0, 1, 0, 1},
+                                            {1, 0, 1, 0},
+                                            {0, 1, 1, 0}}) {
+    std::vector<std::vector<float>> results(2);
+    inProcesses(2, [&](size_t p) {
+      auto executable =
+          clients[p]->load(Compiled(b.program, testKernels()),
+                           DeviceAssignment::among(order, int64_t(p)));
+      ASSERT_TRUE(executable) << executable.error().message();
+      const Layout here = (*executable)->signature().arguments[0].type.layout;
+      auto outcome =
+          (*executable)
+              ->execute({fromFloats(clients[p], {4, 4}, here, counting(16))});
+      ASSERT_TRUE(outcome) << outcome.error().message();
+      results[p] = floats((*outcome)[0].toHost());
+    });
+    for (const std::vector<float> &result : results)
+      EXPECT_THAT(result, ElementsAre(24, 28, 32, 36));
+  }
+}
+
 // A library function whose second result is empty has all of its first one.
 TEST(ProcessesTest, AHeldLoopIsEmptyByItself) {
   const std::vector<Loop> loops{{.extent = 4, .axes = {0}},

@@ -106,7 +106,9 @@ Result<Compiled> Source::compile(std::span<const int> processes) const {
     loadDialects(&impl->context);
     const Mesh mesh = dtensor::meshOf(*impl->module).getMesh();
     *machine = machineOfProcesses(
-        *machine, mesh, mesh.size() / std::ssize(processes), processes);
+        *machine, mesh,
+        blocksOfProcesses(mesh.size(), mesh.size() / std::ssize(processes)),
+        processes);
   }
   CompileOptions compileOptions = impl->compileOptions(*machine);
   if (options.explain == "-")

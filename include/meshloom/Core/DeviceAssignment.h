@@ -33,6 +33,9 @@ struct DeviceAssignment {
   std::vector<std::string> globalDevices = {};
   /// Part of TensorFlow's mesh strings; for TPU meshes only.
   bool useXlaSpmd = false;
+  /// The process that drives each mesh index, as many devices in each; empty:
+  /// equal blocks of indices in the order of the processes.
+  std::vector<int64_t> processes = {};
 
   bool operator==(const DeviceAssignment &) const = default;
 
@@ -42,6 +45,10 @@ struct DeviceAssignment {
   /// process, for indices 0, 1, ...
   static DeviceAssignment of(std::string deviceType,
                              const std::vector<int64_t> &devices);
+
+  /// Devices 0 to n - 1 of each process, for the mesh indices that
+  /// `processes` says it has. This process is `self`.
+  static DeviceAssignment among(std::vector<int64_t> processes, int64_t self);
 
   /// Number of devices, over all processes.
   int64_t size() const { return int64_t(ids.size()); }

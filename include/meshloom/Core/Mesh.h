@@ -119,6 +119,8 @@ public:
 
   std::span<const int64_t> global_device_ids() const;
   std::span<const int64_t> local_device_ids() const;
+  /// The indices of the devices that this process drives.
+  std::span<const int64_t> local_indices() const;
   /// Names, one per local id.
   std::span<const std::string> local_devices() const;
   /// Names, one per global id; empty unless the mesh was made with them.

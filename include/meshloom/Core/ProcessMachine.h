@@ -5,12 +5,23 @@
 #include "meshloom/Core/MachineModel.h"
 
 #include <span>
+#include <vector>
 
 namespace meshloom {
 
-/// `machine`, which is that of one process, where each process has
-/// `devicesEach` devices of the mesh, a block of them: those of one process are
-/// linked as fast as its memory is; axes that leave it are messages.
+/// Returns the process of each of `devices` indices, where each process has the
+/// next `devicesEach` ones.
+std::vector<int64_t> blocksOfProcesses(int64_t devices, int64_t devicesEach);
+
+/// Returns, per axis, how many devices in a row are always in one process:
+/// `processes` has that of each index of the mesh. The devices of each process
+/// are a box of the mesh where the product is their number.
+std::vector<int64_t> devicesInside(const Mesh &mesh,
+                                   std::span<const int64_t> processes);
+
+/// `machine`, which is that of one process, where `processes` has the process
+/// of each index of the mesh: the devices of one process are linked as fast as
+/// its memory is; axes that leave it are messages.
 ///
 /// An axis of which a process has a part is an inner and an outer one: its
 /// collectives reduce inside, exchange between processes and spread inside, so
@@ -22,7 +33,7 @@ namespace meshloom {
 /// along which processes of several groups lie is a network, which those of a
 /// group have together.
 MachineModel machineOfProcesses(const MachineModel &machine, const Mesh &mesh,
-                                int64_t devicesEach,
+                                std::span<const int64_t> processes,
                                 std::span<const int> memoryGroups = {});
 
 } // namespace meshloom

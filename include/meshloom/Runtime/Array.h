@@ -107,10 +107,6 @@ private:
   std::shared_ptr<const State> state;
 };
 
-/// Indices of a mesh's devices that this process drives, ascending. The ids of
-/// its devices count up by one from that of index 0.
-std::vector<int64_t> devicesHere(const Mesh &mesh);
-
 /// Returns whether devices of this process hold all of a value: every element,
 /// of every addend.
 bool isWhollyHere(const ArrayType &type);

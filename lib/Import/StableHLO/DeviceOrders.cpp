@@ -6,45 +6,6 @@
 using namespace meshloom;
 using namespace meshloom::importer;
 
-/// Orders the axes of the first mesh so that its devices are in `order`.
-LogicalResult Shardings::takeOrder(ArrayRef<int64_t> order) {
-  auto first = llvm::find_if(
-      sources, [](const SourceMesh &mesh) { return deviceCount(mesh) > 1; });
-  if (first == sources.end() || deviceCount(*first) != int64_t(order.size()))
-    return success();
-  auto deviceAt = [&](ArrayRef<int64_t> coords) {
-    int64_t position = 0;
-    for (auto [axis, coord] : llvm::zip_equal(first->axes, coords))
-      position = position * axis.size + coord;
-    return first->deviceIds.empty() ? position
-                                    : first->deviceIds[size_t(position)];
-  };
-  auto axes = llvm::to_vector(llvm::seq<unsigned>(0, first->axes.size()));
-  do {
-    SmallVector<int64_t> coords(axes.size(), 0);
-    bool fits = true;
-    for (int64_t device : order) {
-      fits &= deviceAt(coords) == device;
-      for (unsigned axis : llvm::reverse(axes)) {
-        if (++coords[axis] < first->axes[axis].size)
-          break;
-        coords[axis] = 0;
-      }
-    }
-    if (fits) {
-      std::vector<MeshAxis> ordered;
-      for (unsigned axis : axes)
-        ordered.push_back(first->axes[axis]);
-      first->axes = std::move(ordered);
-      first->deviceIds.assign(order.begin(), order.end());
-      return success();
-    }
-  } while (std::ranges::next_permutation(axes).found);
-  return mlir::emitError(sourceLocs[size_t(first - sources.begin())])
-         << "mesh " << first->name
-         << " must have the devices of a process along whole axes";
-}
-
 /// Has meshes whose devices are in an order that has no common refinement with
 /// those before take that of the first one: nothing in a program on global
 /// values depends on where they are. Whether there are any.

@@ -316,10 +316,6 @@ FailureOr<Shardings> Shardings::collect(ModuleOp module) {
   };
   if (failed(visitAnnotations(module, add)))
     return failure();
-  if (auto order =
-          module->getAttrOfType<DenseI64ArrayAttr>(dtensor::devicesAttr))
-    if (failed(result.takeOrder(order)))
-      return failure();
   if (failed(result.unify()))
     return failure();
   result.cutForReshapes(module);

@@ -100,7 +100,6 @@ private:
   LogicalResult addAxis(Location loc, size_t which, StringRef name,
                         int64_t before, int64_t size);
   LogicalResult unify();
-  LogicalResult takeOrder(ArrayRef<int64_t> order);
   bool takeFirstOrder();
   /// Cuts axes so that reshapes of dims that are on them can stay local.
   void cutForReshapes(ModuleOp module);

@@ -29,15 +29,16 @@ int64_t plan::copyIndex(const Layout &layout, std::span<const int64_t> coords) {
   return index;
 }
 
-std::vector<int64_t> plan::copiesOf(const Layout &layout, Interval devices) {
+std::vector<int64_t> plan::copiesOf(const Layout &layout,
+                                    std::span<const int64_t> devices) {
   const int64_t total = copyCount(layout);
   std::vector<int64_t> copies;
-  if (devices.size() == layout.mesh().size()) {
+  if (std::ssize(devices) == layout.mesh().size()) {
     copies.resize(size_t(total));
     std::iota(copies.begin(), copies.end(), 0);
     return copies;
   }
-  for (int64_t device = devices.begin; device < devices.end; ++device)
+  for (int64_t device : devices)
     copies.push_back(
         total == 1 ? 0 : copyIndex(layout, layout.mesh().coords(device)));
   std::ranges::sort(copies);
@@ -121,19 +122,19 @@ ArrayView padded(const ArrayType &type, const char *data, const Box &box) {
 }
 } // namespace
 
-Box plan::sharedBox(const ArrayType &type, Interval devices) {
-  if (devices.size() == type.layout.mesh().size())
+Box plan::sharedBox(const ArrayType &type, std::span<const int64_t> devices) {
+  if (std::ssize(devices) == type.layout.mesh().size())
     return Box::whole(type.shape);
   std::vector<Box> boxes;
-  boxes.reserve(size_t(devices.size()));
-  for (int64_t device = devices.begin; device < devices.end; ++device)
+  boxes.reserve(devices.size());
+  for (int64_t device : devices)
     boxes.push_back(type.layout.shard(type.shape, device));
   return hullOf(boxes, type.shape.size());
 }
 
 namespace {
 /// The array of the addend that `device` holds.
-ArrayView sharedAddend(const ArrayType &type, Interval devices,
+ArrayView sharedAddend(const ArrayType &type, std::span<const int64_t> devices,
                        const char *memory, int64_t device) {
   const Box where = sharedBox(type, devices);
   const std::vector<int64_t> copies = copiesOf(type.layout, devices);
@@ -145,11 +146,14 @@ ArrayView sharedAddend(const ArrayType &type, Interval devices,
 }
 
 /// Returns whether an earlier one of the devices holds the same component.
-bool isHeldBefore(const Layout &layout, Interval devices, int64_t device) {
+bool isHeldBefore(const Layout &layout, std::span<const int64_t> devices,
+                  int64_t device) {
   const std::vector<int64_t> coords = layout.mesh().coords(device);
-  if (devices.size() == layout.mesh().size())
+  if (std::ssize(devices) == layout.mesh().size())
     return !isFirstCopy(layout, coords);
-  for (int64_t other = devices.begin; other < device; ++other) {
+  for (int64_t other : devices) {
+    if (other == device)
+      break;
     const std::vector<int64_t> others = layout.mesh().coords(other);
     bool same = true;
     for (unsigned axis = 0; axis < coords.size(); ++axis)
@@ -161,15 +165,16 @@ bool isHeldBefore(const Layout &layout, Interval devices, int64_t device) {
 }
 } // namespace
 
-int64_t plan::sharedBytes(const ArrayType &type, Interval devices) {
-  if (devices.size() == type.layout.mesh().size())
+int64_t plan::sharedBytes(const ArrayType &type,
+                          std::span<const int64_t> devices) {
+  if (std::ssize(devices) == type.layout.mesh().size())
     return copyCount(type.layout) * elementCount(type.shape) *
            byteWidth(type.dtype);
   return int64_t(copiesOf(type.layout, devices).size()) *
          sharedBox(type, devices).count() * byteWidth(type.dtype);
 }
 
-void plan::fillShared(const ArrayType &type, Interval devices,
+void plan::fillShared(const ArrayType &type, std::span<const int64_t> devices,
                       std::span<const char> data, char *into) {
   const Box where = sharedBox(type, devices);
   const unsigned width = byteWidth(type.dtype);
@@ -183,7 +188,8 @@ void plan::fillShared(const ArrayType &type, Interval devices,
   }
 }
 
-void plan::placeInShared(const ArrayType &type, Interval devices,
+void plan::placeInShared(const ArrayType &type,
+                         std::span<const int64_t> devices,
                          const Component &component, int64_t device,
                          char *into) {
   if (isHeldBefore(type.layout, devices, device))
@@ -214,7 +220,8 @@ Result<HostBytes> plan::readShared(const ArrayType &type, const char *from) {
   return scratch;
 }
 
-OwnedComponent plan::takeFromShared(const ArrayType &type, Interval devices,
+OwnedComponent plan::takeFromShared(const ArrayType &type,
+                                    std::span<const int64_t> devices,
                                     const char *from, int64_t device) {
   const unsigned width = byteWidth(type.dtype);
   const Box box = type.layout.shard(type.shape, device);

@@ -2,6 +2,8 @@
 // Boxes of the devices of a process, put together.
 #include "meshloom/Runtime/Plan/MeshProcesses.h"
 
+#include "meshloom/Core/ProcessMachine.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -10,42 +12,36 @@
 using namespace meshloom;
 using namespace meshloom::plan;
 
-namespace {
-/// See MeshProcesses::inner.
-std::vector<int64_t> innerSizes(const Mesh &mesh, int64_t perProcess) {
-  std::vector<int64_t> inner(mesh.rank(), 1);
-  for (unsigned axis = mesh.rank(); axis-- > 0;) {
-    const int64_t size = mesh.axis_size(axis);
-    inner[axis] = std::min(size, perProcess);
-    if (size % inner[axis] != 0 || perProcess % inner[axis] != 0)
-      return {};
-    perProcess /= inner[axis];
-  }
-  return inner;
-}
-} // namespace
-
 MeshProcesses::MeshProcesses(const Mesh &mesh)
-    : mesh(mesh.without_devices()), devicesPerProcess(mesh.size()),
-      inner(innerSizes(mesh, mesh.size())) {}
+    : mesh(mesh.without_devices()), devicesPerProcess(mesh.size()) {
+  for (const MeshAxis &axis : mesh.axes())
+    inner.push_back(axis.size);
+}
 
 Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t self,
                                         int64_t count) {
   MeshProcesses processes(bound);
-  const std::vector<int64_t> &here = bound.assignment().localIds;
+  const std::span<const int64_t> here = bound.local_indices();
   const int64_t size = bound.size();
-  if (int64_t(here.size()) == size)
+  if (std::ssize(here) == size)
     return processes;
-  std::vector<int64_t> wanted(size_t(size / count));
-  std::iota(wanted.begin(), wanted.end(),
-            bound.assignment().ids.front() + self * (size / count));
   if (count < 2)
     return Error(fmt::format("the mesh {} has {} of its {} devices in other "
                              "processes, but this one runs alone: call "
                              "initialize() first",
-                             bound.to_string(), size - int64_t(here.size()),
-                             size));
-  if (size % count != 0 || here != wanted)
+                             bound.to_string(), size - std::ssize(here), size));
+  processes.count = count;
+  processes.self = self;
+  processes.devicesPerProcess = size / count;
+  std::vector<int64_t> processOf = bound.assignment().processes;
+  if (processOf.empty())
+    processOf = blocksOfProcesses(size, processes.devicesPerProcess);
+  for (int64_t process = 0; process < count; ++process)
+    for (int64_t index = 0; index < size; ++index)
+      if (processOf[size_t(index)] == process)
+        processes.indices.push_back(index);
+  if (size % count != 0 || std::ssize(processes.indices) != size ||
+      !std::ranges::equal(here, processes.devicesHere()))
     return Error(fmt::format(
         "the mesh {} must be on all {} processes alike: {} devices on each, "
         "which are the next ones in the order of processes; process {} has {} "
@@ -53,24 +49,26 @@ Result<MeshProcesses> MeshProcesses::of(const Mesh &bound, int64_t self,
         bound.to_string(), count,
         size % count == 0 ? std::to_string(size / count) : "as many", self,
         here.size(), size));
-  processes.count = count;
-  processes.self = self;
-  processes.devicesPerProcess = size / count;
-  processes.inner = innerSizes(bound, processes.devicesPerProcess);
+  processes.inner = devicesInside(bound, processOf);
+  if (std::accumulate(processes.inner.begin(), processes.inner.end(),
+                      int64_t(1),
+                      std::multiplies<>()) != processes.devicesPerProcess)
+    processes.inner.clear();
   return processes;
 }
 
 std::vector<int64_t> MeshProcesses::coordsOf(int64_t process) const {
-  std::vector<int64_t> coords = mesh.coords(process * devicesPerProcess);
+  std::vector<int64_t> coords = mesh.coords(devicesOf(process).front());
   for (unsigned axis = 0; axis < coords.size(); ++axis)
     coords[axis] /= inner[axis];
   return coords;
 }
 
-static std::vector<Box> boxesOf(const BufferDecl &decl, Interval devices) {
+static std::vector<Box> boxesOf(const BufferDecl &decl,
+                                std::span<const int64_t> devices) {
   std::vector<Box> boxes;
-  boxes.reserve(size_t(devices.size()));
-  for (int64_t device = devices.begin; device < devices.end; ++device)
+  boxes.reserve(devices.size());
+  for (int64_t device : devices)
     boxes.push_back(decl.box(device));
   return boxes;
 }

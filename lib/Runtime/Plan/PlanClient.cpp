@@ -45,14 +45,6 @@ Result<MeshProcesses> PlanClient::processesOf(const Mesh &mesh) const {
   return MeshProcesses::of(mesh, process(), processes());
 }
 
-Interval PlanClient::sharersOf(const Mesh &mesh) const {
-  const DeviceAssignment &assignment = mesh.assignment();
-  if (assignment.localIds.empty())
-    return {};
-  const int64_t first = assignment.localIds.front() - assignment.ids.front();
-  return {first, first + int64_t(assignment.localIds.size())};
-}
-
 Status PlanClient::fill(size_t, const Block &block, int64_t,
                         const std::function<void(char *)> &write) {
   write(block.get());
@@ -70,7 +62,7 @@ void PlanClient::copy(size_t, char *to, const char *from, int64_t bytes) {
 }
 
 int64_t PlanClient::blockBytes(const ArrayType &type) const {
-  return sharesMemory() ? sharedBytes(type, sharersOf(type.layout.mesh()))
+  return sharesMemory() ? sharedBytes(type, type.layout.mesh().local_indices())
                         : paddedBytes(type);
 }
 
@@ -106,13 +98,13 @@ PlanClient::fromHost(const ArrayType &type, std::span<const char> data) {
   if (sharesMemory()) {
     if (Status ok = fill(0, blocks[0], bytes,
                          [&](char *into) {
-                           fillShared(type, sharersOf(type.layout.mesh()), data,
-                                      into);
+                           fillShared(type, type.layout.mesh().local_indices(),
+                                      data, into);
                          });
         !ok)
       return ok.error();
   } else {
-    const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+    const std::span<const int64_t> devices = type.layout.mesh().local_indices();
     for (size_t slot = 0; slot < devices.size(); ++slot)
       if (Status ok = fill(
               slot, blocks[slot], bytes,
@@ -133,12 +125,12 @@ PlanClient::fromComponents(const ArrayType &type,
     return buffer.error();
   const std::vector<Block> &blocks = (*buffer)->blocks();
   const int64_t bytes = blockBytes(type);
-  const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+  const std::span<const int64_t> devices = type.layout.mesh().local_indices();
   auto place = [&](size_t slot, char *into) {
     if (!sharesMemory())
       return placeInPadded(type, components[slot], devices[slot], into);
     for (size_t d = 0; d < devices.size(); ++d)
-      placeInShared(type, sharersOf(type.layout.mesh()), components[d],
+      placeInShared(type, type.layout.mesh().local_indices(), components[d],
                     devices[d], into);
   };
   for (size_t slot = 0; slot < blocks.size(); ++slot)
@@ -151,7 +143,7 @@ PlanClient::fromComponents(const ArrayType &type,
 
 namespace {
 /// Where a device is in the list of those that are here, or -1.
-int64_t slotOf(const std::vector<int64_t> &devices, int64_t device) {
+int64_t slotOf(std::span<const int64_t> devices, int64_t device) {
   const auto found = std::ranges::find(devices, device);
   return found == devices.end() ? -1 : found - devices.begin();
 }
@@ -166,7 +158,7 @@ Result<HostBytes> PlanClient::toHost(const ArrayType &type,
     const auto view = read(0, blocks[0], bytes);
     return view ? readShared(type, view->get()) : view.error();
   }
-  const std::vector<int64_t> devices = devicesHere(type.layout.mesh());
+  const std::span<const int64_t> devices = type.layout.mesh().local_indices();
   if (int64_t(devices.size()) < type.layout.mesh().size())
     return Error(fmt::format(
         "{} has parts in other processes: make it replicated on devices of "
@@ -190,21 +182,22 @@ Result<OwnedComponent> PlanClient::component(const ArrayType &type,
   const std::vector<Block> &blocks =
       static_cast<const BlockBuffer &>(buffer).blocks();
   const int64_t bytes = blockBytes(type);
-  const int64_t slot = slotOf(devicesHere(type.layout.mesh()), device);
+  const int64_t slot = slotOf(type.layout.mesh().local_indices(), device);
   if (slot < 0)
     return Error(fmt::format(
         "device {} of the mesh {} is one of another process, which can read "
         "its component; here are {} to {}",
         device, type.layout.mesh().spec_string(),
-        devicesHere(type.layout.mesh()).front(),
-        devicesHere(type.layout.mesh()).back()));
+        type.layout.mesh().local_indices().front(),
+        type.layout.mesh().local_indices().back()));
   const size_t place = sharesMemory() ? 0 : size_t(slot);
   const auto view = read(place, blocks[place], bytes);
   if (!view)
     return view.error();
-  return sharesMemory() ? takeFromShared(type, sharersOf(type.layout.mesh()),
-                                         view->get(), device)
-                        : takeFromPadded(type, view->get(), device);
+  return sharesMemory()
+             ? takeFromShared(type, type.layout.mesh().local_indices(),
+                              view->get(), device)
+             : takeFromPadded(type, view->get(), device);
 }
 
 /// Returns whether each device of this process has the same part of two arrays
@@ -215,8 +208,8 @@ static bool haveSameParts(const ArrayType &one, const ArrayType &other) {
   };
   if (isHere(one.layout.mesh()) && isHere(other.layout.mesh()))
     return true;
-  const std::vector<int64_t> devices = devicesHere(one.layout.mesh());
-  return devices == devicesHere(other.layout.mesh()) &&
+  const std::span<const int64_t> devices = one.layout.mesh().local_indices();
+  return std::ranges::equal(devices, other.layout.mesh().local_indices()) &&
          std::ranges::all_of(devices, [&](int64_t device) {
            return one.layout.shard(one.shape, device) ==
                   other.layout.shard(other.shape, device);

@@ -31,7 +31,7 @@ static bool happensOnce(const Program &program, const Step &step) {
 }
 
 Status SeparateExecutable::plan() {
-  devices = devicesHere(mesh());
+  devices.assign(mesh().local_indices().begin(), mesh().local_indices().end());
   for (const BufferDecl &decl : loaded.buffers)
     local.push_back(decl.localShape());
   Result<SeparateMemory> memory = planSeparateMemory(loaded);

@@ -193,16 +193,6 @@ func.func @manual_twice(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-module attributes {dtensor.devices = array<i64: 0, 2, 1, 3>} {
-  // expected-error @+1 {{mesh @mesh must have the devices of a process along whole axes}}
-  sdy.mesh @mesh = <["x"=4]>
-  func.func @required_order(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-    return %x : tensor<8xf32>
-  }
-}
-
-// -----
-
 sdy.mesh @mesh = <["x"=8]>
 func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%v: tensor<1xf32>) {

@@ -81,21 +81,6 @@ func.func @meshes(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@a, [{"x"}]>}
 
 // -----
 
-// The caller requires an order, which the axes are sorted by.
-// CHECK-DAG: #[[MESH:.*]] = #dtensor.mesh<y = 2, x = 2>
-// CHECK-DAG: #[[X:.*]] = #dtensor.layout<#[[MESH]], [x]>
-// CHECK-LABEL: @required_order
-// CHECK-SAME: %{{.*}}: tensor<8xf32, #[[X]]>
-// CHECK-SAME: dtensor.devices = array<i64: 0, 2, 1, 3>
-module attributes {dtensor.devices = array<i64: 0, 2, 1, 3>} {
-  sdy.mesh @mesh = <["x"=2, "y"=2]>
-  func.func @required_order(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-    return %x : tensor<8xf32>
-  }
-}
-
-// -----
-
 // GSPMD's strings.
 // CHECK-DAG: #[[MESH:.*]] = #dtensor.mesh<devices:(1)2 = 2, devices:(2)4 = 4>
 // CHECK-DAG: #[[A:.*]] = #dtensor.layout<#[[MESH]], [devices:(1)2, devices:(2)4]>

@@ -19,22 +19,24 @@ std::vector<int64_t> addendDevices(const Layout &layout, int64_t device);
 
 /// The addends of a value that `devices` hold, by their numbers (see
 /// copyIndex), sorted.
-std::vector<int64_t> copiesOf(const Layout &layout, Interval devices);
+std::vector<int64_t> copiesOf(const Layout &layout,
+                              std::span<const int64_t> devices);
 
 /// An array in one memory that `devices`, a process's, share is the smallest
 /// box around what they hold, row-major and unpadded, once for each addend that
 /// they have (see copiesOf). All devices hold the whole value.
-Box sharedBox(const ArrayType &type, Interval devices);
-int64_t sharedBytes(const ArrayType &type, Interval devices);
-void fillShared(const ArrayType &type, Interval devices,
+Box sharedBox(const ArrayType &type, std::span<const int64_t> devices);
+int64_t sharedBytes(const ArrayType &type, std::span<const int64_t> devices);
+void fillShared(const ArrayType &type, std::span<const int64_t> devices,
                 std::span<const char> data, char *into);
 /// Puts the component of `device` in its place, unless an earlier device has
 /// brought the same.
-void placeInShared(const ArrayType &type, Interval devices,
+void placeInShared(const ArrayType &type, std::span<const int64_t> devices,
                    const Component &component, int64_t device, char *into);
 /// Fails where a part of the value is in another process.
 Result<HostBytes> readShared(const ArrayType &type, const char *from);
-OwnedComponent takeFromShared(const ArrayType &type, Interval devices,
+OwnedComponent takeFromShared(const ArrayType &type,
+                              std::span<const int64_t> devices,
                               const char *from, int64_t device);
 
 /// An array in memories of their own is a component on each device, padded to

@@ -8,8 +8,8 @@
 
 namespace meshloom::plan {
 
-/// A mesh over processes: each drives as many devices, the first one the first
-/// ones. They all work this out alike.
+/// A mesh over processes: each drives as many devices. They all work this out
+/// alike.
 struct MeshProcesses {
   Mesh mesh; ///< axes only
   int64_t count = 1, self = 0;
@@ -17,6 +17,9 @@ struct MeshProcesses {
   /// Per axis: devices along it in one process, where the devices of each are a
   /// box of the mesh; else empty.
   std::vector<int64_t> inner;
+  /// Where there are several processes, the indices of the first one's devices,
+  /// then those of the second one's, and so on.
+  std::vector<int64_t> indices = {};
 
   /// All devices are here.
   explicit MeshProcesses(const Mesh &mesh);
@@ -33,9 +36,15 @@ struct MeshProcesses {
   bool crosses(unsigned axis) const {
     return inner.empty() ? several() : inner[axis] < mesh.axis_size(axis);
   }
-  Interval devicesOf(int64_t process) const {
-    return {process * devicesPerProcess, (process + 1) * devicesPerProcess};
+  /// The indices of a process's devices, ascending.
+  std::span<const int64_t> devicesOf(int64_t process) const {
+    return several()
+               ? std::span(indices).subspan(size_t(process * devicesPerProcess),
+                                            size_t(devicesPerProcess))
+               : mesh.local_indices();
   }
+  /// The indices of the devices of this process.
+  std::span<const int64_t> devicesHere() const { return devicesOf(self); }
   /// The position of a process among processes along each axis; aligned ones.
   std::vector<int64_t> coordsOf(int64_t process) const;
 

@@ -86,8 +86,8 @@ public:
 
   // A backend provides these functions.
 
-  /// Uninitialised memory of `bytes`, in the `slot`-th of `devicesHere` (the
-  /// only one where memory is shared). Fails where there is not as much.
+  /// Uninitialised memory of `bytes`, in the `slot`-th of `Mesh::local_indices`
+  /// (the only one where memory is shared). Fails where there is not as much.
   virtual Result<Block> allocate(size_t slot, int64_t bytes) = 0;
   /// Bytes that may be in use at once, in all memories together: those of the
   /// machine.
@@ -117,11 +117,9 @@ public:
 
   /// Memories that an array on `mesh` has a block in, and bytes of each.
   size_t slots(const Mesh &mesh) const {
-    return sharesMemory() ? 1 : devicesHere(mesh).size();
+    return sharesMemory() ? 1 : mesh.local_indices().size();
   }
   int64_t blockBytes(const ArrayType &type) const;
-  /// The devices of a mesh that share the memory here, if any do.
-  Interval sharersOf(const Mesh &mesh) const;
   /// Uninitialised memory for an array of this type.
   Result<std::shared_ptr<BlockBuffer>> allocate(const ArrayType &type);
 

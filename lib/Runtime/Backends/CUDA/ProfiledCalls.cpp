@@ -6,7 +6,6 @@
 #include "meshloom/Runtime/Plan/StepProfile.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace meshloom;
 using namespace meshloom::cuda;
@@ -68,10 +67,9 @@ void CUDAExecutable::recordCalls(const Run &run) const {
   if (!times || times->size() != calls.size() + 1)
     return; // who reads the results learns why
   Profiler &profiler = profiled->profiler();
-  std::vector<int64_t> devices(size_t(processes.devicesPerProcess));
-  std::iota(devices.begin(), devices.end(),
-            processes.devicesOf(processes.self).begin);
-  const unsigned deviceSet = profiler.devices(std::move(devices));
+  const std::span<const int64_t> devices = processes.devicesHere();
+  const unsigned deviceSet =
+      profiler.devices(std::vector(devices.begin(), devices.end()));
   for (size_t c = 0; c < calls.size(); ++c) {
     const Call &call = calls[c];
     ProfileEvent event = profiled->event(

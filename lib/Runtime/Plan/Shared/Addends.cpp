@@ -108,13 +108,6 @@ int64_t addendsThatPay(int64_t most, int64_t least, int64_t addendBytes,
   return most;
 }
 
-std::vector<int64_t> devicesHere(const MeshProcesses &processes) {
-  const Interval interval = processes.devicesOf(processes.self);
-  std::vector<int64_t> devices(size_t(interval.size()));
-  std::iota(devices.begin(), devices.end(), interval.begin);
-  return devices;
-}
-
 /// The loops with the extents that this process runs; nothing where that is not
 /// one box.
 std::optional<std::vector<Loop>> loopsHere(std::vector<Loop> loops,
@@ -122,7 +115,7 @@ std::optional<std::vector<Loop>> loopsHere(std::vector<Loop> loops,
   if (!processes.several())
     return loops;
   const auto pieces =
-      iterationPieces(loops, processes.mesh, devicesHere(processes));
+      iterationPieces(loops, processes.mesh, processes.devicesHere());
   if (!pieces || pieces->size() != 1)
     return std::nullopt;
   for (size_t l = 0; l < loops.size(); ++l)
@@ -138,10 +131,7 @@ bool canMerge(const std::vector<Loop> &loops, const MeshProcesses &processes) {
   // Each process runs the same box of the mesh, moved: one process stands for
   // all except where shards are uneven.
   for (int64_t process = 0; process < processes.count; ++process) {
-    const Interval interval = processes.devicesOf(process);
-    std::vector<int64_t> devices(size_t(interval.size()));
-    std::iota(devices.begin(), devices.end(), interval.begin);
-    if (!iterationPieces(loops, processes.mesh, devices))
+    if (!iterationPieces(loops, processes.mesh, processes.devicesOf(process)))
       return false;
   }
   return true;
@@ -451,9 +441,8 @@ AddendPlan plan::planAddends(const Program &program, int64_t chunks,
       continue;
     if (groups.needsEach(b)) {
       plan.perDevice[b] = true;
-      plan.copies[b] = int64_t(copiesOf(program.buffers[b].layout,
-                                        processes.devicesOf(processes.self))
-                                   .size());
+      plan.copies[b] = int64_t(
+          copiesOf(program.buffers[b].layout, processes.devicesHere()).size());
       continue;
     }
     const Step *step = groups.onlyWriter(b);
@@ -548,14 +537,14 @@ Result<StepSpace> spaceHere(const Program &program,
                             const std::vector<unsigned> &operands,
                             const AddendPlan &plan,
                             const MeshProcesses &processes) {
-  const std::vector<int64_t> devices = devicesHere(processes);
+  const std::span<const int64_t> devices = processes.devicesHere();
   std::vector<std::vector<int64_t>> copies; // per operand
   bool apart = false;
   for (unsigned buffer : operands) {
-    copies.push_back(plan.perDevice[buffer]
-                         ? copiesOf(program.buffers[buffer].layout,
-                                    processes.devicesOf(processes.self))
-                         : std::vector<int64_t>());
+    copies.push_back(
+        plan.perDevice[buffer]
+            ? copiesOf(program.buffers[buffer].layout, processes.devicesHere())
+            : std::vector<int64_t>());
     apart |= copies.back().size() > 1;
   }
   std::map<std::vector<int64_t>, std::vector<int64_t>> groups;

@@ -51,9 +51,9 @@ private:
 
 Region MovePlanner::regionOfCopy(unsigned buffer, int64_t process,
                                  int64_t copy) const {
-  const Interval devices = processes.devicesOf(process);
+  const std::span<const int64_t> devices = processes.devicesOf(process);
   std::vector<Box> boxes;
-  for (int64_t device = devices.begin; device < devices.end; ++device)
+  for (int64_t device : devices)
     if (copyIndex(decl(buffer).layout, program.mesh.coords(device)) == copy)
       boxes.push_back(decl(buffer).box(device));
   return unionOf(std::move(boxes));
@@ -99,14 +99,14 @@ MovePlanner::addendsOf(const CollectiveStep::Move &move) const {
   const Layout &from = decl(move.from).layout, &to = decl(move.to).layout;
   for (int64_t process = 0; process < processes.count; ++process) {
     std::vector<Holding> &held = holdings[size_t(process)];
-    const Interval devices = processes.devicesOf(process);
+    const std::span<const int64_t> devices = processes.devicesOf(process);
     if (!processes.aligned()) {
       std::vector<int64_t> copies = copiesOf(from, devices);
       for (size_t slot = 0; slot < copies.size(); ++slot) {
         // Any device that has this addend tells where it goes.
-        int64_t device = devices.begin;
-        while (copyIndex(from, program.mesh.coords(device)) != copies[slot])
-          ++device;
+        const int64_t device = *std::ranges::find_if(devices, [&](int64_t d) {
+          return copyIndex(from, program.mesh.coords(d)) == copies[slot];
+        });
         held.push_back({copyIndex(to, program.mesh.coords(device)),
                         copies[slot], int64_t(slot),
                         regionOfCopy(move.from, process, copies[slot])});

@@ -292,7 +292,7 @@ std::vector<std::vector<int64_t>> Builder::addendsFor(const GraphBuffer &from,
   const Mesh &mesh = program.mesh;
   const Layout &source = program.buffers[from.decl].layout;
   const Layout &result = program.buffers[target].layout;
-  const Interval devices = processes.devicesOf(processes.self);
+  const std::span<const int64_t> devices = processes.devicesHere();
   const std::vector<int64_t> copies = copiesOf(source, devices);
   const std::vector<int64_t> results = copiesOf(result, devices);
   std::vector<int64_t> coords(mesh.rank(), 0);
