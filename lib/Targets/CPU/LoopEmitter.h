@@ -165,6 +165,12 @@ private:
   Value wideEntry(const MatrixPlace &matrix, Value row, Value column) {
     return loadWide(entryOf(matrix, row, column), matrix.element);
   }
+  /// A copy of a matrix in f64, or the matrix where it is of f64.
+  MatrixPlace widened(const MatrixPlace &matrix, int64_t rows, int64_t columns);
+  /// Rounds the entries of such a copy to those of `matrix`.
+  void storeMatrix(const MatrixPlace &matrix, const MatrixPlace &wide,
+                   int64_t rows, int64_t columns);
+  // The matrices of the next functions are of f64.
   Value sumOfRange(Value sum, int64_t first, int64_t end,
                    function_ref<Value(Value)> term);
   Value greatestBelow(const MatrixPlace &matrix, int64_t step, int64_t rows);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // geqrf and householder_product of small matrices in a loop that is compiled
 // whole: Householder's reflections as LAPACK stores them. The steps are written
-// out; what a step does to rows and columns are loops. Sums and factors are f64
-// for matrices of f32, too. A matrix with numbers that are not finite becomes
-// NaNs, as in the library.
-// Source: G. H. Golub and C. F. Van Loan, Matrix Computations, 5.1 and 5.2.
+// out; what a step does to rows and columns are loops. Matrices of f32 are f64
+// until the end, as in the library, whose results are the same. A matrix with
+// numbers that are not finite becomes NaNs, as in the library. Source: G. H.
+// Golub and C. F. Van Loan, Matrix Computations, 5.1 and 5.2.
 #include "LoopEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,10 +82,10 @@ Value LoopEmitter::makeReflection(const MatrixPlace &matrix, int64_t step,
     Value address = entryOf(matrix, row, column);
     Value entry = loadWide(address, matrix.element);
     Value quotient = b.create<arith::DivFOp>(loc, entry, difference);
-    storeNarrow(address, matrix.element,
+    storeScalar(address,
                 b.create<arith::SelectOp>(loc, isTrivial, entry, quotient));
   });
-  storeNarrow(entryOf(matrix, column, column), matrix.element,
+  storeScalar(entryOf(matrix, column, column),
               b.create<arith::SelectOp>(loc, isTrivial, alpha, beta));
   Value tau = b.create<arith::DivFOp>(
       loc, b.create<arith::SubFOp>(loc, beta, alpha), beta);
@@ -102,15 +102,39 @@ void LoopEmitter::reflectColumns(const MatrixPlace &matrix, Value tau,
                                      wideEntry(matrix, row, column));
     });
     Value factor = b.create<arith::MulFOp>(loc, tau, sum);
-    storeNarrow(entryOf(matrix, first, column), matrix.element,
+    storeScalar(entryOf(matrix, first, column),
                 b.create<arith::SubFOp>(loc, head, factor));
     forRange(step + 1, rows, [&](Value row) {
       Value product =
           b.create<arith::MulFOp>(loc, factor, wideEntry(matrix, row, first));
       Value entry = wideEntry(matrix, row, column);
-      storeNarrow(entryOf(matrix, row, column), matrix.element,
+      storeScalar(entryOf(matrix, row, column),
                   b.create<arith::SubFOp>(loc, entry, product));
     });
+  });
+}
+
+LoopEmitter::MatrixPlace LoopEmitter::widened(const MatrixPlace &matrix,
+                                              int64_t rows, int64_t columns) {
+  if (matrix.element.isF64())
+    return matrix;
+  const MatrixPlace wide{newPlace(b.getF64Type(), {rows, columns}).address,
+                         b.getF64Type(), columns, 1};
+  forEach({rows, columns}, [&](ArrayRef<Value> index) {
+    storeScalar(entryOf(wide, index[0], index[1]),
+                wideEntry(matrix, index[0], index[1]));
+  });
+  return wide;
+}
+
+void LoopEmitter::storeMatrix(const MatrixPlace &matrix,
+                              const MatrixPlace &wide, int64_t rows,
+                              int64_t columns) {
+  if (matrix.address == wide.address)
+    return;
+  forEach({rows, columns}, [&](ArrayRef<Value> index) {
+    storeNarrow(entryOf(matrix, index[0], index[1]), matrix.element,
+                wideEntry(wide, index[0], index[1]));
   });
 }
 
@@ -147,11 +171,13 @@ void LoopEmitter::factorQr(const MatrixPlace &matrix, int64_t rows,
                            int64_t columns, const MatrixPlace &taus) {
   const int64_t count = std::min(rows, columns);
   Value isFinite = isFiniteBelow(matrix, -columns, rows, columns);
+  const MatrixPlace wide = widened(matrix, rows, columns);
   for (int64_t step = 0; step < count; ++step) {
-    Value tau = makeReflection(matrix, step, rows);
+    Value tau = makeReflection(wide, step, rows);
     storeNarrow(entryOf(taus, constant(step), constant(0)), taus.element, tau);
-    reflectColumns(matrix, tau, step, rows, columns);
+    reflectColumns(wide, tau, step, rows, columns);
   }
+  storeMatrix(matrix, wide, rows, columns);
   spoilUnless(isFinite, matrix, rows, columns);
   spoilUnless(isFinite, taus, count, 1);
 }
@@ -162,15 +188,14 @@ void LoopEmitter::multiplyReflections(const MatrixPlace &matrix, int64_t rows,
   Value isFinite =
       b.create<arith::AndIOp>(loc, isFiniteBelow(matrix, 1, rows, count),
                               isFiniteBelow(taus, -1, count, 1));
+  const MatrixPlace wide = widened(matrix, rows, columns);
   auto fillColumn = [&](int64_t column, int64_t end) {
     forRange(0, end, [&](Value row) {
-      storeNarrow(entryOf(matrix, row, constant(column)), matrix.element,
-                  wideNumber(0));
+      storeScalar(entryOf(wide, row, constant(column)), wideNumber(0));
     });
   };
   auto storeDiagonal = [&](int64_t step, Value number) {
-    storeNarrow(entryOf(matrix, constant(step), constant(step)), matrix.element,
-                number);
+    storeScalar(entryOf(wide, constant(step), constant(step)), number);
   };
   for (int64_t column = count; column < columns; ++column) {
     fillColumn(column, rows);
@@ -181,15 +206,15 @@ void LoopEmitter::multiplyReflections(const MatrixPlace &matrix, int64_t rows,
   for (int64_t step = count - 1; step >= 0; --step) {
     fillColumn(step, step);
     Value tau = wideEntry(taus, constant(step), constant(0));
-    reflectColumns(matrix, tau, step, rows, columns);
+    reflectColumns(wide, tau, step, rows, columns);
     forRange(step + 1, rows, [&](Value row) {
-      Value address = entryOf(matrix, row, constant(step));
-      Value product =
-          b.create<arith::MulFOp>(loc, tau, loadWide(address, matrix.element));
-      storeNarrow(address, matrix.element,
+      Value product = b.create<arith::MulFOp>(
+          loc, tau, wideEntry(wide, row, constant(step)));
+      storeScalar(entryOf(wide, row, constant(step)),
                   b.create<arith::NegFOp>(loc, product));
     });
     storeDiagonal(step, b.create<arith::SubFOp>(loc, wideNumber(1), tau));
   }
+  storeMatrix(matrix, wide, rows, columns);
   spoilUnless(isFinite, matrix, rows, columns);
 }

@@ -7,6 +7,7 @@
 // RUN: mesh-run %s --function reflections --verify | FileCheck %s --check-prefix=RUNS
 // RUN: mesh-run %s --function huge | FileCheck %s --check-prefix=HUGE
 // RUN: mesh-run %s --function systems --verify --deterministic | FileCheck %s --check-prefix=RUNS
+// RUN: mesh-run %s --function same_as_library | FileCheck %s --check-prefix=SAME
 // WHOLE: spmd.library_call "loop"
 // WHOLE: spmd.library_call "lu"
 // REFLECTIONS: spmd.library_call "loop"
@@ -14,6 +15,7 @@
 // REFLECTIONS: spmd.library_call "householder_product"
 // RUNS: result 0
 // HUGE: result 0 {{.*}}[-5e+200,
+// SAME: result 0 {{.*}} [0]
 
 // A batch of matrices that are not square; one of them is singular.
 func.func @pivots(%a: tensor<2x5x3xf64>) -> (tensor<2x5x3xf64>, tensor<2x3xi32>, tensor<2x5xi32>) {
@@ -143,4 +145,33 @@ func.func @huge() -> tensor<2x1xf64> {
     dtensor.yield %k, %next, %factors : tensor<i32>, tensor<2x1xf64>, tensor<2x1xf64>
   }
   return %r#2 : tensor<2x1xf64>
+}
+
+// Factors of f32 are rounded once, at the end, as the library rounds them.
+func.func @same_as_library() -> tensor<f32> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %one = dtensor.constant dense<1> : tensor<i32>
+  %n = dtensor.constant dense<2> : tensor<i32>
+  %half = dtensor.constant dense<0.5> : tensor<4x6x5xf32>
+  %none = dtensor.constant dense<0.0> : tensor<4x6x5xf32>
+  %places = dtensor.iota dim 0 : tensor<120xf32>
+  %squares = dtensor.multiply %places, %places : tensor<120xf32>
+  %waves = dtensor.sine %squares : tensor<120xf32>
+  %a = dtensor.reshape %waves : (tensor<120xf32>) -> tensor<4x6x5xf32>
+  %r:3 = dtensor.while (%zero, %a, %none) : (tensor<i32>, tensor<4x6x5xf32>, tensor<4x6x5xf32>) -> (tensor<i32>, tensor<4x6x5xf32>, tensor<4x6x5xf32>) cond {
+  ^bb0(%i: tensor<i32>, %x: tensor<4x6x5xf32>, %f: tensor<4x6x5xf32>):
+    %goes = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %goes : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>, %x: tensor<4x6x5xf32>, %f: tensor<4x6x5xf32>):
+    %k = dtensor.add %i, %one : tensor<i32>
+    %next = dtensor.multiply %x, %half : tensor<4x6x5xf32>
+    %factors, %taus = dtensor.geqrf %next : (tensor<4x6x5xf32>) -> (tensor<4x6x5xf32>, tensor<4x5xf32>)
+    dtensor.yield %k, %next, %factors : tensor<i32>, tensor<4x6x5xf32>, tensor<4x6x5xf32>
+  }
+  %by_library, %taus = dtensor.geqrf %r#1 : (tensor<4x6x5xf32>) -> (tensor<4x6x5xf32>, tensor<4x5xf32>)
+  %difference = dtensor.subtract %r#2, %by_library : tensor<4x6x5xf32>
+  %sizes = dtensor.abs %difference : tensor<4x6x5xf32>
+  %largest = dtensor.reduce max %sizes dims [0, 1, 2] : (tensor<4x6x5xf32>) -> tensor<f32>
+  return %largest : tensor<f32>
 }
