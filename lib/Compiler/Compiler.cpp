@@ -6,6 +6,7 @@
 #include "ContractAdvice.h"
 #include "DiagnosticText.h"
 #include "ProgramCache.h"
+#include "ProgramCosts.h"
 #include "Progress.h"
 #include "Targets.h"
 
@@ -263,8 +264,10 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   CompileAhead ahead(*function, **target, emitOptions, partition);
   mlir::PassManager passes(context);
   passes.enableVerifier(false);
-  // A target of text has no plan of memory.
-  if (partition.memory > 0 && options.target != "stablehlo") {
+  // A target of text has no plan of steps and memory.
+  const bool isPlanned = options.target != "stablehlo";
+  ArgumentSearch search;
+  if (partition.memory > 0 && isPlanned) {
     auto laidOut = layOutWithinMemory(*work, **target, partition);
     if (failed(laidOut))
       return diagnostics.error("the program could not be laid out");
@@ -273,7 +276,9 @@ Result<Compiled> meshloom::compile(ModuleOp module,
     work = std::move(**laidOut);
     buildExpansionPipeline(passes.nest<FuncOp>(), partition);
   } else {
-    buildPartitionPipeline(passes, partition, ahead.stages());
+    if (isPlanned && !partition.singleMoves)
+      search = predictingSearch(**target, partition);
+    buildPartitionPipeline(passes, partition, ahead.stages(), &search);
   }
   if (options.explain)
     passes.addNestedPass<FuncOp>(createExplainCollectives(options.explain));

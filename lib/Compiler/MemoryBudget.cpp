@@ -7,12 +7,12 @@
 // whole ones follow where they promise a better program.
 #include "meshloom/Compiler/MemoryBudget.h"
 
+#include "ProgramCosts.h"
+
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Layout/ArgumentSearch.h"
 #include "meshloom/Layout/Recompute.h"
-#include "meshloom/Predict/Predict.h"
-#include "meshloom/Support/MachineModelFile.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -33,8 +33,7 @@ struct LaidOutProgram {
   ArgumentSearch search; ///< for its layouts
   Recomputation recomputation;
   size_t batching = 0; ///< its number
-  int64_t time = 0;    ///< picoseconds
-  int64_t peak = 0;    ///< bytes of each device
+  ProgramCosts costs;
 };
 
 FuncOp functionOf(ModuleOp module) {
@@ -96,20 +95,20 @@ public:
 
 private:
   bool fits(const LaidOutProgram &program) const {
-    return program.peak <= partition.memory;
+    return program.costs.peak <= partition.memory;
   }
   /// Returns whether it fits and takes little longer than the fastest program.
   bool isGood(const LaidOutProgram &program) const {
-    return fits(program) && program.time <= littleLonger;
+    return fits(program) && program.costs.time <= littleLonger;
   }
   /// Orders programs: less is better.
   std::pair<int64_t, int64_t> rank(const LaidOutProgram &program) const {
-    return {fits(program) ? 0 : program.peak, program.time};
+    return {fits(program) ? 0 : program.costs.peak, program.costs.time};
   }
   /// Returns the bound by the search's count that would bring a program like
   /// this one to the memory.
   int64_t searchBound(const LaidOutProgram &program) const {
-    const int64_t excess = program.peak - partition.memory;
+    const int64_t excess = program.costs.peak - partition.memory;
     return std::max<int64_t>(program.recomputation.peak - excess, 1);
   }
   enum class Search : uint8_t { Estimate, Whole };
@@ -120,7 +119,7 @@ private:
                       const LaidOutProgram &fastest) const {
     return {
         std::move(prepared), fastest.batching,           fastest.search,
-        fastest.time,        fastest.recomputation.peak, searchBound(fastest)};
+        fastest.costs.time,  fastest.recomputation.peak, searchBound(fastest)};
   }
   LogicalResult consider(LaidOutProgram program, LaidOutProgram &best);
   LogicalResult accumulate(std::vector<Batching> &batchings,
@@ -155,9 +154,11 @@ FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
   options.memory = memory;
   options.leastMemory = true;
   options.singleMoves = partition.singleMoves || depth == Search::Estimate;
-  LaidOutProgram program{.module = prepared.clone(),
-                         .search = {.starts = std::move(starts),
-                                    .isEstimate = options.singleMoves}};
+  LaidOutProgram program{.module = prepared.clone()};
+  if (memory == 0 && !options.singleMoves)
+    program.search = predictingSearch(target, partition);
+  program.search.starts = std::move(starts);
+  program.search.isEstimate = options.singleMoves;
   mlir::PassManager passes(source.getContext());
   passes.enableVerifier(false);
   buildLayoutPipeline(passes.nest<FuncOp>(), options, {}, &program.search);
@@ -178,25 +179,11 @@ FailureOr<LaidOutProgram> MemoryBudget::layOut(ModuleOp prepared,
 LogicalResult MemoryBudget::predictCosts(LaidOutProgram &program) {
   OwningOpRef<ModuleOp> copy = program.module->clone();
   recompute(functionOf(*copy), program.recomputation);
-  mlir::PassManager passes(source.getContext());
-  passes.enableVerifier(false);
-  buildExpansionPipeline(passes.nest<FuncOp>(), partition);
-  target.addPasses(passes.nest<FuncOp>());
-  if (failed(passes.run(*copy)))
+  FailureOr<ProgramCosts> costs =
+      meshloom::predictCosts(std::move(copy), target, partition);
+  if (failed(costs))
     return failure();
-  EmitOptions plan;
-  plan.machine = machineModelText(partition.machine);
-  plan.makeCode = false;
-  FailureOr<Result<Compiled>> compiled =
-      target.emit(functionOf(*copy), plan, /*ahead=*/nullptr);
-  if (failed(compiled) || !*compiled)
-    return failure();
-  Result<Prediction> prediction = predict(**compiled, partition.machine);
-  if (!prediction)
-    return mlir::emitError(functionOf(source).getLoc(),
-                           prediction.error().message());
-  program.time = prediction->time;
-  program.peak = prediction->memory.peakBytes;
+  program.costs = *costs;
   return success();
 }
 
@@ -309,8 +296,8 @@ LogicalResult MemoryBudget::accumulate(std::vector<Batching> &batchings,
         layOut(*prepared, /*memory=*/0, Search::Estimate, starts);
     if (failed(program))
       return failure();
-    const bool isLast = fits(*program) || program->peak >= peak;
-    peak = program->peak;
+    const bool isLast = fits(*program) || program->costs.peak >= peak;
+    peak = program->costs.peak;
     program->batching = batchings.size();
     batchings.push_back(batchingOf(std::move(prepared), *program));
     starts = joined(near, startsFrom(program->search.plans, 1));
@@ -338,17 +325,17 @@ LogicalResult MemoryBudget::layOutToFit(const Batching &batching,
     if (failed(program))
       return failure();
     // Where the search did not keep to a bound, it does not to a lower one.
-    const bool isLast = fits(*program) || program->peak >= peak ||
+    const bool isLast = fits(*program) || program->costs.peak >= peak ||
                         (bound > 0 && program->recomputation.peak > bound);
-    const int64_t enough = program->time + program->time / 16;
+    const int64_t enough = program->costs.time + program->costs.time / 16;
     program->batching = batching.number;
-    peak = program->peak;
+    peak = program->costs.peak;
     bound = searchBound(*program);
     plans = program->search.plans;
     most = 1;
     if (failed(consider(std::move(*program), best)))
       return failure();
-    if (isLast || (fits(best) && best.time <= enough))
+    if (isLast || (fits(best) && best.costs.time <= enough))
       break;
   }
   return success();
@@ -362,8 +349,8 @@ bool MemoryBudget::promises(const Batching &batching,
   const bool mayFit = batching.bound >= batching.peak / 2;
   if (!fits(best))
     return mayFit;
-  return batching.time < best.time / 3 * 2 ||
-         (mayFit && batching.time <= best.time);
+  return batching.time < best.costs.time / 3 * 2 ||
+         (mayFit && batching.time <= best.costs.time);
 }
 
 /// Searches for layouts that keep to the memory, with few microbatches first.
@@ -404,7 +391,7 @@ MemoryBudget::layOutOtherwise(const std::vector<Batching> &batchings,
 /// sought only where they may save much time.
 LogicalResult MemoryBudget::chooseToFit(ModuleOp prepared,
                                         LaidOutProgram &best) {
-  littleLonger = best.time + best.time / 16;
+  littleLonger = best.costs.time + best.costs.time / 16;
   std::vector<Batching> batchings;
   batchings.push_back(batchingOf(prepared.clone(), best));
   if (failed(recomputeToFit(best)))
@@ -439,7 +426,7 @@ FailureOr<Result<OwningOpRef<ModuleOp>>> MemoryBudget::run() {
             "were found with which a device holds at most {} bytes; those that "
             "take least take {} at the peak of a step. Use more "
             "devices, or allow more memory",
-            int64_t(partition.memory), best->peak),
+            int64_t(partition.memory), best->costs.peak),
         ErrorCode::INVALID_ARGUMENT));
   if (!best->recomputation.isEmpty()) {
     note(*best);

@@ -84,6 +84,12 @@ void buildLayoutPipeline(mlir::OpPassManager &functions,
     automatic.mesh = options.mesh;
     functions.addPass(createAutoLayout(automatic, search));
   }
+  buildRefinementPipeline(functions, options, stages);
+}
+
+void buildRefinementPipeline(mlir::OpPassManager &functions,
+                             const PartitionOptions &options,
+                             const PartitionStages &stages) {
   if (options.refine) {
     DistributeOpsOptions distribute;
     distribute.machine = options.machine;
@@ -104,10 +110,11 @@ void buildLayoutPipeline(mlir::OpPassManager &functions,
 
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options,
-                            const PartitionStages &stages) {
+                            const PartitionStages &stages,
+                            ArgumentSearch *search) {
   mlir::OpPassManager &functions = pm.nest<mlir::func::FuncOp>();
   buildPreparationPipeline(functions);
-  buildLayoutPipeline(functions, options, stages);
+  buildLayoutPipeline(functions, options, stages, search);
   buildExpansionPipeline(functions, options);
 }
 

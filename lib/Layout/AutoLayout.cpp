@@ -45,6 +45,19 @@ Result<Mesh> meshOf(StringRef text) {
   return Mesh::get(std::move(axes));
 }
 
+/// Holds back the diagnostics of the thread that it lives in.
+class QuietThread {
+public:
+  explicit QuietThread(MLIRContext *context)
+      : handler(context,
+                [thread = std::this_thread::get_id()](mlir::Diagnostic &) {
+                  return success(thread == std::this_thread::get_id());
+                }) {}
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 class AutoLayoutPass : public impl::AutoLayoutBase<AutoLayoutPass> {
 public:
   using AutoLayoutBase::AutoLayoutBase;
@@ -66,16 +79,19 @@ private:
     if (reconsider)
       forgetLayouts(function);
     propagated.clear();
+    predicted.clear();
+    necessaryStarts = 1;
     std::vector<std::vector<Layout>> starts;
     if (search && !search->starts.empty())
       starts = search->starts;
     else
       starts = startsOn(*meshes);
-    const size_t numberOfStarts = starts.size();
     const bool isEstimate = search && search->isEstimate;
-    std::vector<Plan> plans =
-        isEstimate ? planFrom(starts, SearchDepth::SingleMoves)
-                   : planFrom(promising(starts), SearchDepth::Chains);
+    const std::vector<std::vector<Layout>> begins =
+        isEstimate ? starts : promising(starts);
+    searchedStarts = 0;
+    std::vector<Plan> plans = planFrom(
+        begins, isEstimate ? SearchDepth::SingleMoves : SearchDepth::Chains);
     // Propagation says what is wrong with the program.
     if (plans.empty())
       return;
@@ -94,10 +110,8 @@ private:
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
-    report(best, meshes->size(), numberOfStarts, most);
-    forgetWrittenLayouts(function, best.arguments);
-    layOut(function, best.arguments);
-    matchReturnTypes(function);
+    report(best, meshes->size(), starts.size(), most);
+    layOutAnew(function, best.arguments);
   }
 
   /// Returns the number of the result that is the argument's next value.
@@ -194,6 +208,8 @@ private:
     return meshloom::tensorParallelDims(function, isWeight);
   }
 
+  /// Returns the starts on these meshes. The user's layouts come first, then
+  /// data parallelism.
   std::vector<std::vector<Layout>> startsOn(const std::vector<Mesh> &meshes) {
     mlir::func::FuncOp function = getOperation();
     const std::vector<std::optional<unsigned>> tensorDims =
@@ -217,8 +233,10 @@ private:
       llvm::append_range(
           starts, layoutStarts(candidate, arguments,
                                [&](auto &lists) { return placesOf(lists); }));
+    std::swap(starts.front(), starts[std::min<size_t>(1, starts.size() - 1)]);
     if (isWritten)
       starts.insert(starts.begin(), std::move(asWritten));
+    necessaryStarts = isWritten ? 2 : 1;
     return starts;
   }
 
@@ -264,19 +282,28 @@ private:
     std::vector<Plan> plans, movedPlans;
     for (std::vector<Plan> &both :
          searchAll(starts, {Arguments::Stay, Arguments::Move}, depth)) {
+      for (Plan &plan : both)
+        plan.start = searchedStarts;
+      ++searchedStarts;
       plans.push_back(std::move(both[0]));
       movedPlans.push_back(std::move(both[1]));
     }
     std::vector<std::vector<Layout>> moved;
+    std::vector<size_t> startOf;
     for (Plan &plan : movedPlans) {
       if (plan.isOptimal)
         leastCost = plan.cost;
-      if (!llvm::is_contained(starts, plan.arguments) &&
-          !llvm::is_contained(moved, plan.arguments))
-        moved.push_back(std::move(plan.arguments));
+      if (llvm::is_contained(starts, plan.arguments) ||
+          llvm::is_contained(moved, plan.arguments))
+        continue;
+      moved.push_back(std::move(plan.arguments));
+      startOf.push_back(plan.start);
     }
-    for (std::vector<Plan> &plan : searchAll(moved, Arguments::Stay, depth))
+    for (auto [start, plan] :
+         llvm::zip(startOf, searchAll(moved, Arguments::Stay, depth))) {
+      plan.front().start = start;
       plans.push_back(std::move(plan.front()));
+    }
     return plans;
   }
 
@@ -287,30 +314,32 @@ private:
   /// Returns the starts that long searches begin with. If there are many, the
   /// ones with the best propagated plans are searched by moves of single
   /// clusters, and the arguments of the best plans found are returned. The
-  /// user's layouts are always among the starts.
+  /// first starts are always among them: the user's layouts, and data
+  /// parallelism, whose sums overlap work, which the search's costs do not say.
   std::vector<std::vector<Layout>>
   promising(std::vector<std::vector<Layout>> starts) {
     constexpr size_t mostEstimated = 9, mostLong = 4;
+    const std::vector<std::vector<Layout>> first(
+        starts.begin(), starts.begin() + std::ptrdiff_t(std::min(
+                                             necessaryStarts, starts.size())));
     if (starts.size() > mostEstimated)
-      starts = propagate(starts)
-                   ? bestStarts(starts.front(), propagated, mostEstimated)
-                   : std::vector<std::vector<Layout>>();
+      starts = propagate(starts) ? bestStarts(first, propagated, mostEstimated)
+                                 : std::vector<std::vector<Layout>>();
     if (search)
       search->promising = starts;
     if (starts.size() > mostLong)
-      starts = bestStarts(starts.front(),
-                          planFrom(starts, SearchDepth::SingleMoves), mostLong);
+      starts = bestStarts(first, planFrom(starts, SearchDepth::SingleMoves),
+                          mostLong);
     return starts;
   }
 
-  /// Returns `first` and the arguments of the best plans.
-  std::vector<std::vector<Layout>> bestStarts(const std::vector<Layout> &first,
-                                              std::vector<Plan> plans,
-                                              size_t most) const {
+  /// Adds the arguments of the best plans to some starts, up to `most`.
+  std::vector<std::vector<Layout>>
+  bestStarts(std::vector<std::vector<Layout>> starts, std::vector<Plan> plans,
+             size_t most) const {
     llvm::stable_sort(plans, [this](const Plan &plan, const Plan &other) {
       return isBetter(plan, other);
     });
-    std::vector<std::vector<Layout>> starts{first};
     for (Plan &plan : plans)
       if (starts.size() < most && !llvm::is_contained(starts, plan.arguments))
         starts.push_back(std::move(plan.arguments));
@@ -332,12 +361,14 @@ private:
     return plans;
   }
 
+  /// Returns how many bytes a plan takes that are not there.
+  int64_t excess(const Plan &plan) const {
+    return memory > 0 ? std::max<int64_t>(plan.peak - memory, 0) : 0;
+  }
+
   /// Whether `plan` is the better one: it keeps to the memory, or takes less
   /// where neither does; then it takes less time, then less memory.
   bool isBetter(const Plan &plan, const Plan &other) const {
-    auto excess = [&](const Plan &plan) {
-      return memory > 0 ? std::max<int64_t>(plan.peak - memory, 0) : 0;
-    };
     return std::tuple(excess(plan), plan.cost, plan.peak) <
            std::tuple(excess(other), other.cost, other.peak);
   }
@@ -349,34 +380,128 @@ private:
         });
   }
 
-  /// Returns the best plan that whole searches from the best of `plans` find,
-  /// and adds those that they find.
+  /// Returns the best plan of all, those included that whole searches from the
+  /// best of `plans` find, which are added to these.
   Plan searchWhole(std::vector<Plan> &plans) {
     constexpr size_t mostWhole = 2;
-    const std::vector<std::vector<Layout>> starts =
-        bestStarts(bestOf(plans).arguments, plans, mostWhole);
+    const size_t chains = plans.size();
+    predictBest(plans, necessaryStarts);
+    std::vector<std::vector<Layout>> starts = bestStarts({}, plans, mostWhole);
+    if (const Plan *fastest = fastestOf(plans);
+        fastest && !llvm::is_contained(starts, fastest->arguments))
+      starts.back() = fastest->arguments;
     llvm::append_range(plans, planFrom(starts, SearchDepth::Whole));
     Plan best = bestOf(plans);
     // The search has begun with `starts` already.
-    if (!llvm::is_contained(starts, best.arguments))
-      improve(best);
-    return best;
+    if (!llvm::is_contained(starts, best.arguments) && improve(best)) {
+      best.start = searchedStarts++;
+      plans.push_back(best);
+    }
+    predictBest(llvm::MutableArrayRef(plans).drop_front(chains),
+                /*firstStart=*/0);
+    const Plan *fastest = fastestOf(plans);
+    return fastest ? *fastest : best;
   }
 
-  /// Begins again with what was found, as long as that helps.
-  void improve(Plan &plan) {
+  /// Returns how many plans are predicted at a time: the more the smaller their
+  /// programs are, and none of large ones, whose predictions take longest.
+  size_t mostPredicted() {
+    constexpr size_t mostOps = 20'000, least = 2, most = 5;
+    size_t ops = 1;
+    getOperation().walk([&](Operation *) { ++ops; });
+    return mostOps / ops < least ? 0 : std::min(most, mostOps / ops);
+  }
+
+  /// Predicts the programs of all plans of starts in front of `firstStart`, and
+  /// of the best plans of others.
+  void predictBest(llvm::MutableArrayRef<Plan> plans, size_t firstStart) {
+    if (!search || !search->predictTime)
+      return;
+    llvm::stable_sort(plans, [this](const Plan &plan, const Plan &other) {
+      return isBetter(plan, other);
+    });
+    auto isFirst = [=](const Plan &plan) { return plan.start < firstStart; };
+    std::vector<Plan *> finalists;
+    auto add = [&](Plan &plan) {
+      if (llvm::none_of(finalists, [&](const Plan *other) {
+            return other->arguments == plan.arguments ||
+                   (other->start == plan.start && !isFirst(plan));
+          }))
+        finalists.push_back(&plan);
+    };
+    for (Plan &plan : plans)
+      if (isFirst(plan))
+        add(plan);
+    for (Plan &plan : plans)
+      if (!isFirst(plan))
+        add(plan);
+    finalists.resize(std::min(finalists.size(), mostPredicted()));
+    mlir::parallelFor(&getContext(), 0, finalists.size(), [&](size_t index) {
+      Plan &plan = *finalists[index];
+      const auto found = llvm::find_if(predicted, [&](const Plan &other) {
+        return other.arguments == plan.arguments;
+      });
+      plan.predicted =
+          found == predicted.end() ? predict(plan.arguments) : found->predicted;
+    });
+    for (const Plan *plan : finalists)
+      predicted.push_back(*plan);
+  }
+
+  /// Predicts the program with arguments that are laid out so; nothing where it
+  /// cannot be compiled.
+  std::optional<Cost> predict(const std::vector<Layout> &arguments) {
+    mlir::OwningOpRef<mlir::ModuleOp> copy = copyAlone();
+    layOutAnew(functionOf(*copy), arguments);
+    const QuietThread quiet(&getContext());
+    FailureOr<Cost> time = search->predictTime(std::move(copy));
+    return succeeded(time) ? std::optional(*time) : std::nullopt;
+  }
+
+  /// Returns the plan whose program is predicted to be the fastest one of those
+  /// that take no more memory than there is, or than the best one does; null
+  /// where none was predicted.
+  const Plan *fastestOf(const std::vector<Plan> &plans) const {
+    const Plan *fastest = nullptr;
+    for (const Plan &plan : plans)
+      if (plan.predicted && excess(plan) <= excess(bestOf(plans)) &&
+          (!fastest || *plan.predicted < *fastest->predicted))
+        fastest = &plan;
+    return fastest;
+  }
+
+  /// Begins again with what was found, as long as that helps. Returns whether
+  /// it does.
+  bool improve(Plan &plan) {
     constexpr int mostRounds = 4;
     for (int round = 0; round < mostRounds; ++round) {
       std::vector<Plan> next =
           plansFor(plan.arguments, Arguments::Move, SearchDepth::Whole);
       if (next.empty() || next.front().arguments == plan.arguments)
-        return;
+        return round > 0;
       next =
           plansFor(next.front().arguments, Arguments::Stay, SearchDepth::Whole);
       if (next.empty() || !isBetter(next.front(), plan))
-        return;
+        return round > 0;
       plan = std::move(next.front());
     }
+    return true;
+  }
+
+  /// Returns a module with a copy of the function.
+  mlir::OwningOpRef<mlir::ModuleOp> copyAlone() {
+    mlir::func::FuncOp function = getOperation();
+    auto module = function->getParentOfType<mlir::ModuleOp>();
+    mlir::OwningOpRef<mlir::ModuleOp> copy =
+        mlir::ModuleOp::create(function.getLoc());
+    if (module)
+      (*copy)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+    copy->push_back(function.clone());
+    return copy;
+  }
+
+  static mlir::func::FuncOp functionOf(mlir::ModuleOp module) {
+    return *module.getOps<mlir::func::FuncOp>().begin();
   }
 
   /// Propagates `start` through a copy of the function, and searches from there
@@ -384,20 +509,11 @@ private:
   std::vector<Plan> plansFor(const std::vector<Layout> &start,
                              llvm::ArrayRef<Arguments> ways,
                              SearchDepth depth) {
-    mlir::func::FuncOp function = getOperation();
     MLIRContext *context = &getContext();
-    auto module = function->getParentOfType<mlir::ModuleOp>();
-    mlir::OwningOpRef<mlir::ModuleOp> copy =
-        mlir::ModuleOp::create(function.getLoc());
-    if (module)
-      (*copy)->setDiscardableAttrs(module->getDiscardableAttrDictionary());
-    mlir::func::FuncOp trial = function.clone();
-    copy->push_back(trial);
+    const mlir::OwningOpRef<mlir::ModuleOp> copy = copyAlone();
+    const mlir::func::FuncOp trial = functionOf(*copy);
     layOut(trial, start);
-    mlir::ScopedDiagnosticHandler quiet(
-        context, [thread = std::this_thread::get_id()](mlir::Diagnostic &) {
-          return success(thread == std::this_thread::get_id());
-        });
+    const QuietThread quiet(context);
     mlir::PassManager passes(context);
     passes.enableVerifier(false);
     passes.addNestedPass<mlir::func::FuncOp>(createPropagateLayouts());
@@ -427,14 +543,13 @@ private:
       return failure();
     if (arguments == Arguments::Propagated) {
       const auto [cost, peak] = priceLayouts(nodes.graph, machine);
-      return Plan{start, cost.cost, peak, /*isOptimal=*/false};
+      return Plan{.arguments = start, .cost = cost.cost, .peak = peak};
     }
     const LayoutRefinement found =
         findLayouts(nodes.graph, machine, memory, depth);
-    Plan plan{{},
-              found.after.cost,
-              found.peakAfter,
-              arguments == Arguments::Move && found.isOptimal};
+    Plan plan{.cost = found.after.cost,
+              .peak = found.peakAfter,
+              .isOptimal = arguments == Arguments::Move && found.isOptimal};
     for (unsigned number : open)
       plan.arguments.push_back(found.layouts[nodes.argumentValue(number)]);
     return plan;
@@ -453,6 +568,14 @@ private:
     function.setFunctionType(mlir::FunctionType::get(
         function.getContext(), function.getBody().front().getArgumentTypes(),
         results));
+  }
+
+  /// Lays open arguments out anew, and says so in the function's attributes.
+  void layOutAnew(mlir::func::FuncOp function,
+                  const std::vector<Layout> &layouts) const {
+    forgetWrittenLayouts(function, layouts);
+    layOut(function, layouts);
+    matchReturnTypes(function);
   }
 
   /// An argument that moves is no longer laid out as it was written.
@@ -503,6 +626,9 @@ private:
 
   SmallVector<unsigned> open;   ///< arguments, by number
   std::vector<Plan> propagated; ///< of the starts that were propagated
+  std::vector<Plan> predicted;
+  size_t searchedStarts = 0;
+  size_t necessaryStarts = 1; ///< so many are always searched from
   ArgumentSearch *search = nullptr;
   /// The least cost of all plans for the last mesh, where it is known.
   std::optional<Cost> leastCost;

@@ -7,18 +7,19 @@ PROGRAM is the training step of test/Scale/export_plain.py. For each machine mod
 MACHINES unless some are named) and mesh,
 data parallelism, ZeRO-1, ZeRO-3 (FSDP), Megatron's tensor parallelism and mixtures of them are
 written into it as shardings of its arguments. The plan that is found for the program without
-them may not be predicted to be more than 0.1 % slower than any of these, and is the same in a
-second run.
+them may not be predicted to be slower than any of these, and is the same in a second run.
 """
+import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 MACHINES = ("ring", "ring-latency", "shared-memory", "gpu:h100", "gpu:a100", "tpu:v5e:2x4", "cpu:tcp")
-TOLERANCE = 1.001
-# Megatron's plan is 0.8 % faster than the one found: 8 devices do not divide 4 heads, and only an
-# axis that a sharding is written on is cut into 4 x 2 for the reshapes.
-EXCEPTIONS = {("one axis", "ring"): 1.009}
+# By hand, ZeRO-1 takes 4 % less: the search counts a latency for each of the gradients' sums,
+# which are combined later, and does not come to ZeRO-1.
+EXCEPTIONS = {("one axis", "tpu:v5e:2x4"): 1.045}
 MESHES = {
     "one axis": {"x": 8},
     "two axes": {"x": 2, "y": 4},
@@ -109,13 +110,20 @@ def with_shardings(text, layout):
     )
 
 
-def compiled(mesh_opt, text, machine):
-    """Returns the partitioned program and its predicted time in picoseconds."""
-    passes = ["--stablehlo-to-dtensor", f"--dtensor-partition=auto-layout machine={machine}"]
-    done = subprocess.run([mesh_opt, "-", *passes], input=text, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"mesh-opt fails for {machine}:\n{done.stderr}")
-    return done.stdout, int(re.search(r"dtensor.predicted_time = (\d+)", done.stdout)[1])
+def predicted(mesh_opt, text, machine, *options):
+    """Returns what mesh-opt writes of a program with --auto-layout or --predict, and the time
+    of a step in picoseconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, output = os.path.join(folder, "step.mlir"), os.path.join(folder, "out.json")
+        open(program, "w").write(text)
+        done = subprocess.run(
+            [mesh_opt, program, f"--machine={machine}", *options, "-o", output],
+            capture_output=True, text=True, env={**os.environ, "MESHLOOM_CACHE": "off"},
+        )
+        if done.returncode != 0:
+            sys.exit(f"mesh-opt fails for {machine}:\n{done.stderr}")
+        found = json.load(open(output))
+    return found, found.get("costs", found)["time_ps"]
 
 
 def main(mesh_opt, program, *machines):
@@ -125,9 +133,9 @@ def main(mesh_opt, program, *machines):
         text = with_mesh(plain, mesh)
         plans = hand_plans(list(mesh))
         for machine in machines or MACHINES:
-            module, found = compiled(mesh_opt, text, machine)
+            plan, found = predicted(mesh_opt, text, machine, "--auto-layout")
             times = {
-                name: compiled(mesh_opt, with_shardings(text, layout), machine)[1]
+                name: predicted(mesh_opt, with_shardings(text, layout), machine, "--predict")[1]
                 for name, layout in plans.items()
             }
             print(
@@ -138,9 +146,9 @@ def main(mesh_opt, program, *machines):
             slower += [
                 f"{title}, {machine}: {found} ps, and {name} takes {time} ps"
                 for name, time in times.items()
-                if found > EXCEPTIONS.get((title, machine), TOLERANCE) * time
+                if found > EXCEPTIONS.get((title, machine), 1) * time
             ]
-        if compiled(mesh_opt, text, machine)[0] != module:
+        if predicted(mesh_opt, text, machine, "--auto-layout")[0] != plan:
             slower.append(f"{title}, {machine}: the second run finds a different plan")
     sys.exit("\n".join(slower) or 0)
 

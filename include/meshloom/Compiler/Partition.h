@@ -84,10 +84,11 @@ struct PartitionStages {
 
 /// The passes by which compile() turns a function into one device's program:
 /// unify meshes, lift variables, clean up, propagate, refine, insert relayouts,
-/// expand, clean up.
+/// expand, clean up. `search`: see buildLayoutPipeline().
 void buildPartitionPipeline(mlir::OpPassManager &pm,
                             const PartitionOptions &options,
-                            const PartitionStages &stages = {});
+                            const PartitionStages &stages = {},
+                            ArgumentSearch *search = nullptr);
 
 /// The part of these passes before layouts: the function is simplified, and
 /// accumulates gradients where it says so.
@@ -99,6 +100,11 @@ void buildLayoutPipeline(mlir::OpPassManager &functions,
                          const PartitionOptions &options,
                          const PartitionStages &stages = {},
                          ArgumentSearch *search = nullptr);
+
+/// The end of that part, after arguments have their layouts.
+void buildRefinementPipeline(mlir::OpPassManager &functions,
+                             const PartitionOptions &options,
+                             const PartitionStages &stages = {});
 
 /// The part of these passes that comes after refinement.
 void buildExpansionPipeline(mlir::OpPassManager &functions,

@@ -7,7 +7,9 @@
 #include "meshloom/Core/Layout.h"
 #include "meshloom/Layout/Passes.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace meshloom {
@@ -19,6 +21,8 @@ struct ArgumentPlan {
   int64_t peak = 0; ///< bytes per device
   /// No layouts of the open arguments have a cheaper plan within the memory.
   bool isOptimal = false;
+  size_t start = 0;              ///< the number of the start it came from
+  std::optional<Cost> predicted; ///< the time of the program, if it was asked
 };
 
 /// A search of AutoLayout for the layouts of open arguments. A caller that
@@ -29,6 +33,10 @@ struct ArgumentSearch {
   std::vector<std::vector<Layout>> starts;
   /// Only single groups of ops move, from all of the starts.
   bool isEstimate = false;
+  /// Predicts the time of a step of a module whose arguments are laid out, by
+  /// the program that it is compiled to. It is called by several threads. If
+  /// there is none, the search's own costs choose between plans.
+  std::function<FailureOr<Cost>(mlir::OwningOpRef<mlir::ModuleOp>)> predictTime;
   /// Results: the plans that the search found, the last one the best, and,
   /// unless it is an estimate, its starts with the best propagated plans.
   std::vector<ArgumentPlan> plans;

@@ -117,6 +117,7 @@ public:
       : mesh(mesh), arguments(arguments), roles(possibleRoles(arguments)) {
     const Role &cutsNothing = roles.front();
     add(Assignment(mesh.rank(), cutsNothing));
+    add(dataParallel());
   }
 
   /// Returns whether all assignments of roles to the axes are few.
@@ -126,6 +127,12 @@ public:
     for (unsigned axis = 0; axis < mesh.rank() && number <= few; ++axis)
       number *= roles.size();
     return number <= few;
+  }
+  /// Returns the assignment of the second role to all axes, which is data
+  /// parallelism where there are inputs.
+  Assignment dataParallel() const {
+    return Assignment(mesh.rank(),
+                      roles[std::min<size_t>(1, roles.size() - 1)]);
   }
   void addAll(const Assignment &begin = {});
   void descend(const RankStarts &rank);
@@ -168,8 +175,7 @@ void StartLists::addAll(const Assignment &begin) {
 /// both side by side.
 void StartLists::descend(const RankStarts &rank) {
   const unsigned axes = mesh.rank();
-  const Role &dataParallel = roles[1];
-  std::vector<Assignment> descents(2, Assignment(axes, dataParallel));
+  std::vector<Assignment> descents(2, dataParallel());
   for (unsigned step = 0; step < axes; ++step) {
     const unsigned turns[] = {step, axes - 1 - step};
     std::vector<std::vector<Layout>> candidates;

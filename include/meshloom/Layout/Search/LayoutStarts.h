@@ -41,7 +41,8 @@ using RankStarts = std::function<std::vector<size_t>(
 /// the first or the last one (FSDP); or both; or the inputs and the moments
 /// (ZeRO-1); or the weights and moments along the dims of tensor parallelism. A
 /// program without weights has its inputs cut along their last dim as well. An
-/// axis cuts no dim that it does not divide. The first list cuts nothing.
+/// axis cuts no dim that it does not divide. The first list cuts nothing, and
+/// the second one is data parallelism along all axes.
 ///
 /// Where the axes can have their roles in more than 9 ways, the lists are those
 /// that two descents meet, one from the first axis to the last one and one from
