@@ -104,23 +104,44 @@ func.func @matmul(%a: tensor<8x4xf32>, %b: tensor<4x5xf32>, %c: tensor<3x2x8x4xf
 
 // -----
 
-// A transposed product is the product of its operands in the other order.
+#mesh = #dtensor.mesh<x = 1>
+#matrix = #dtensor.layout<#mesh, [*, *]>
+#cube = #dtensor.layout<#mesh, [*, *, *]>
+#s3_4_5 = #spmd.shard<[3, 4, 5], #cube>
+#s3_5_4 = #spmd.shard<[3, 5, 4], #cube>
+#s3_8_4 = #spmd.shard<[3, 8, 4], #cube>
+#s3_8_5 = #spmd.shard<[3, 8, 5], #cube>
+#s4_3_5 = #spmd.shard<[4, 3, 5], #cube>
+#s4_5 = #spmd.shard<[4, 5], #matrix>
+#s5_4 = #spmd.shard<[5, 4], #matrix>
+
+// Between shards, a transposed product is the product of its operands in the other order.
 // CHECK-LABEL: func.func @transposed_products
-// CHECK-SAME: (%[[G:.*]]: tensor<3x8x5xf32>, %[[X:.*]]: tensor<3x8x4xf32>)
-func.func @transposed_products(%g: tensor<3x8x5xf32>, %x: tensor<3x8x4xf32>) -> (tensor<3x4x5xf32>, tensor<4x5xf32>, tensor<4x3x5xf32>, tensor<3x5x4xf32>) {
-  // CHECK: %[[A:.*]] = dtensor.dot_general %[[X]], %[[G]] batching [0] x [0] contracting [1] x [1] {{.*}} -> tensor<3x4x5xf32>
-  %0 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<3x5x4xf32>
-  %1 = dtensor.transpose %0 dims [0, 2, 1] : (tensor<3x5x4xf32>) -> tensor<3x4x5xf32>
-  // CHECK: %[[B:.*]] = dtensor.dot_general %[[X]], %[[G]] contracting [0, 1] x [0, 1] {{.*}} -> tensor<4x5xf32>
-  %2 = dtensor.dot_general %g, %x contracting [0, 1] x [0, 1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<5x4xf32>
-  %3 = dtensor.transpose %2 dims [1, 0] : (tensor<5x4xf32>) -> tensor<4x5xf32>
+// CHECK-SAME: (%[[G:.*]]: tensor<3x8x5xf32, {{.*}}>, %[[X:.*]]: tensor<3x8x4xf32, {{.*}}>)
+func.func @transposed_products(%g: tensor<3x8x5xf32, #s3_8_5>, %x: tensor<3x8x4xf32, #s3_8_4>) -> (tensor<3x4x5xf32, #s3_4_5>, tensor<4x5xf32, #s4_5>, tensor<4x3x5xf32, #s4_3_5>, tensor<3x5x4xf32, #s3_5_4>) {
+  // CHECK: %[[A:.*]] = dtensor.dot_general %[[X]], %[[G]] batching [0] x [0] contracting [1] x [1] {{.*}} -> tensor<3x4x5xf32, {{.*}}>
+  %0 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32, #s3_8_5>, tensor<3x8x4xf32, #s3_8_4>) -> tensor<3x5x4xf32, #s3_5_4>
+  %1 = dtensor.transpose %0 dims [0, 2, 1] : (tensor<3x5x4xf32, #s3_5_4>) -> tensor<3x4x5xf32, #s3_4_5>
+  // CHECK: %[[B:.*]] = dtensor.dot_general %[[X]], %[[G]] contracting [0, 1] x [0, 1] {{.*}} -> tensor<4x5xf32, {{.*}}>
+  %2 = dtensor.dot_general %g, %x contracting [0, 1] x [0, 1] : (tensor<3x8x5xf32, #s3_8_5>, tensor<3x8x4xf32, #s3_8_4>) -> tensor<5x4xf32, #s5_4>
+  %3 = dtensor.transpose %2 dims [1, 0] : (tensor<5x4xf32, #s5_4>) -> tensor<4x5xf32, #s4_5>
   // Not where the batch moves, nor where the product itself is used, too.
   // CHECK: %[[C:.*]] = dtensor.dot_general %[[G]], %[[X]]
   // CHECK: %[[D:.*]] = dtensor.transpose %[[C]] dims [2, 0, 1]
-  %4 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32>, tensor<3x8x4xf32>) -> tensor<3x5x4xf32>
-  %5 = dtensor.transpose %4 dims [2, 0, 1] : (tensor<3x5x4xf32>) -> tensor<4x3x5xf32>
+  %4 = dtensor.dot_general %g, %x batching [0] x [0] contracting [1] x [1] : (tensor<3x8x5xf32, #s3_8_5>, tensor<3x8x4xf32, #s3_8_4>) -> tensor<3x5x4xf32, #s3_5_4>
+  %5 = dtensor.transpose %4 dims [2, 0, 1] : (tensor<3x5x4xf32, #s3_5_4>) -> tensor<4x3x5xf32, #s4_3_5>
   // CHECK: return %[[A]], %[[B]], %[[D]], %[[C]]
-  return %1, %3, %5, %4 : tensor<3x4x5xf32>, tensor<4x5xf32>, tensor<4x3x5xf32>, tensor<3x5x4xf32>
+  return %1, %3, %5, %4 : tensor<3x4x5xf32, #s3_4_5>, tensor<4x5xf32, #s4_5>, tensor<4x3x5xf32, #s4_3_5>, tensor<3x5x4xf32, #s3_5_4>
+}
+
+// A product of whole tensors keeps its transpose: both may be laid out.
+// CHECK-LABEL: func.func @whole
+// CHECK: %[[P:.*]] = dtensor.dot_general %arg0, %arg1
+// CHECK: dtensor.transpose %[[P]] dims [1, 0]
+func.func @whole(%g: tensor<8x5xf32>, %x: tensor<8x4xf32>) -> tensor<4x5xf32> {
+  %0 = dtensor.dot_general %g, %x contracting [0] x [0] : (tensor<8x5xf32>, tensor<8x4xf32>) -> tensor<5x4xf32>
+  %1 = dtensor.transpose %0 dims [1, 0] : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
 }
 
 // -----

@@ -149,10 +149,13 @@ static LogicalResult mergeTransposes(TransposeOp op,
 
 /// transpose(dot_general(x, y)) -> dot_general(y, x), where the free dims of y
 /// come before those of x, and each operand's keep their order: the gradient of
-/// a matrix by which rows are multiplied.
+/// a matrix by which rows are multiplied. Only shards are so: before, the
+/// choice of layouts would lose that of the product beside that of its
+/// transpose (sums of gradients in a loop would stay whole on each device).
 static LogicalResult swapOperands(TransposeOp op, PatternRewriter &rewriter) {
   auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
-  if (!dot || !dot->hasOneUse() || !isUndecided(op) || !isUndecided(dot))
+  if (!dot || !dot->hasOneUse() || !isShard(op.getType()) ||
+      !windowsOf(op.getType()).empty())
     return failure();
   const size_t batching = dot.getLhsBatchingDimensions().size(),
                lhs = dot.getLhsFreeDimensions().size(),
