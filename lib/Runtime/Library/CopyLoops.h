@@ -16,7 +16,7 @@ using CopyLoops = std::span<const CopyLoop>;
 
 /// Loops of a copy, at most: each of them turns twice, and no array has more
 /// than 2^63 elements.
-constexpr size_t mostLoops = 64;
+inline constexpr size_t mostLoops = 64;
 
 /// A copy of units of `unit` bytes.
 struct Copy {

@@ -130,14 +130,6 @@ private:
   void zipLines(const Position &start, unsigned lines, unsigned inner,
                 function_ref<void()> otherwise);
   void emitCrossedRows(const Position &start);
-  /// Returns whether short rows that lie side by side are copied in the
-  /// opposite order (pixels of a line).
-  bool reversesShortRows();
-  /// Emits such loops, which go along vectors of several rows; `emitRow` emits
-  /// one row.
-  void emitReversedRows(const Position &start,
-                        function_ref<void(const Position &)> emitRow);
-
   /// Adds the arrays and types of the states of all float sums to `running`
   /// and `types`, and their places among all states to `places`.
   void selectSums(ArrayRef<Value> arrays, SmallVectorImpl<Value> &running,

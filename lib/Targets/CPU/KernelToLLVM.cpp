@@ -490,8 +490,6 @@ void KernelEmitter::emitParallel(const Position &start) {
           for (auto [element, values] : llvm::zip_equal(elements, results))
             storeElements(element, values);
         };
-        if (reversesShortRows())
-          return emitReversedRows(start, writeOut);
         nest(ArrayRef(order.parallel).drop_back(), start, writeOut);
       },
       [&] {

@@ -8,9 +8,8 @@
 // the elements of a tile are first put side by side, line by line, since LLVM
 // makes no vectors of a loop that gathers. A few lines whose elements lie side
 // by side (pixels of three colours) are made of vectors that hold all of them,
-// which LLVM takes apart or puts together. Short rows that are copied in the
-// opposite order (pixels of a flipped image) change places in such vectors,
-// too.
+// which LLVM takes apart or puts together. (Large copies alone are the library's
+// calls.)
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -358,50 +357,6 @@ void KernelEmitter::emitTiles(const Position &start) {
       computeTile(size);
       b.setInsertionPoint(branch.elseBlock()->getTerminator());
       computeTile(remaining);
-      return none;
-    });
-  });
-}
-
-bool KernelEmitter::reversesShortRows() {
-  if (bytesCopied() == 0)
-    return false;
-  const unsigned inner = order.vector, around = loopAround(order);
-  const auto &from = strideKinds[0], &to = strideKinds[numInputs];
-  return from[inner].is(1) && to[inner].is(1) &&
-         from[around].is(-order.writtenOut) && to[around].is(order.writtenOut);
-}
-
-void KernelEmitter::emitReversedRows(
-    const Position &start, function_ref<void(const Position &)> emitRow) {
-  const unsigned around = loopAround(order);
-  const int64_t length = order.writtenOut, bytes = bytesCopied();
-  const int64_t rows = std::max<int64_t>(
-      2, llvm::bit_floor(uint64_t(lineBytes / (length * bytes))));
-  SmallVector<int32_t> lanes;
-  for (int64_t row = rows; row-- > 0;)
-    for (int64_t element = 0; element < length; ++element)
-      lanes.push_back(int32_t(row * length + element));
-  const auto type = mlir::VectorType::get(
-      {rows * length}, b.getIntegerType(unsigned(bytes) * 8));
-  Value remainder =
-      b.create<arith::RemUIOp>(loc, extents[around], constant(rows));
-  Value whole = b.create<arith::SubIOp>(loc, extents[around], remainder);
-  auto none = SmallVector<Value>();
-  nest(ArrayRef(order.parallel).drop_back(2), start, [&](const Position &line) {
-    loop(whole, constant(rows), {}, [&](Value i, ValueRange) {
-      const Position first = advance(line, around, i),
-                     last = advance(first, around, constant(rows - 1));
-      Value loaded =
-          b.create<LLVM::LoadOp>(loc, type, last.pointers[0], unsigned(bytes));
-      b.create<LLVM::StoreOp>(
-          loc, b.create<LLVM::ShuffleVectorOp>(loc, loaded, loaded, lanes),
-          first.pointers[1], unsigned(bytes));
-      return none;
-    });
-    const Position remaining = advance(line, around, whole);
-    loop(remainder, one, {}, [&](Value i, ValueRange) {
-      emitRow(advance(remaining, around, i));
       return none;
     });
   });
