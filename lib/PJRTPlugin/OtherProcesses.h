@@ -25,6 +25,8 @@ public:
        const CPUOptions &options);
 
   int64_t process() const { return self; }
+  /// Returns how many processes there are, this one among them.
+  int64_t count() const { return int64_t(hosts.size()); }
   /// The number of threads that work, where the machine's cores are shared with
   /// the other processes on it.
   int64_t workers() const;

@@ -18,10 +18,16 @@ Placement::membersInOrder(std::span<const int64_t> order) const {
 }
 
 Result<Placement> plugin::placementOf(const std::vector<int64_t> &devices,
-                                      int64_t perProcess) {
+                                      int64_t perProcess, int64_t processes) {
   std::map<int64_t, int64_t> counts; // of each process's devices
-  for (int64_t device : devices)
+  for (int64_t device : devices) {
+    if (device < 0 || device >= perProcess * processes)
+      return Error(fmt::format("the program is compiled for device {}; there "
+                               "are {}: 0 to {}",
+                               device, perProcess * processes,
+                               perProcess * processes - 1));
     ++counts[device / perProcess];
+  }
   Placement placement;
   std::vector<std::string> texts;
   for (const auto &[process, count] : counts) {

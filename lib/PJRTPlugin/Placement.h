@@ -23,10 +23,10 @@ struct Placement {
   std::vector<int64_t> membersInOrder(std::span<const int64_t> order) const;
 };
 
-/// The placement of partitions on `devices`, of which each process has
-/// `perProcess`.
+/// The placement of partitions on `devices`. There are `processes`, each with
+/// `perProcess` devices; fails if a device is none of theirs.
 Result<Placement> placementOf(const std::vector<int64_t> &devices,
-                              int64_t perProcess);
+                              int64_t perProcess, int64_t processes);
 
 /// The partition that each index of the program's mesh is, for each argument
 /// and result of the signature; empty where it is as for the program.

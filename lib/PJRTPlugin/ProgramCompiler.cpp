@@ -455,7 +455,8 @@ ProgramCompiler::load(std::string_view code, std::string_view compileOptions,
                : error;
   };
   const int64_t perProcess = std::ssize(client->devices());
-  auto placement = placementOf(request.devices, perProcess);
+  auto placement = placementOf(request.devices, perProcess,
+                               processes ? processes->count() : 1);
   if (!placement)
     return placement.error();
   auto program = std::make_shared<LoadedProgram>();

@@ -8,8 +8,8 @@
 // the elements of a tile are first put side by side, line by line, since LLVM
 // makes no vectors of a loop that gathers. A few lines whose elements lie side
 // by side (pixels of three colours) are made of vectors that hold all of them,
-// which LLVM takes apart or puts together. (Large copies alone are the library's
-// calls.)
+// which LLVM takes apart or puts together. (Large copies alone are the
+// library's calls.)
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
