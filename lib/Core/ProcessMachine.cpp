@@ -97,9 +97,9 @@ private:
 } // namespace
 
 std::vector<int64_t> blocksOfProcesses(int64_t devices, int64_t devicesEach) {
-  std::vector<int64_t> processes;
-  for (int64_t i = 0; i < devices; ++i)
-    processes.push_back(i / std::max<int64_t>(devicesEach, 1));
+  std::vector<int64_t> processes(size_t(std::max<int64_t>(devices, 0)));
+  for (size_t i = 0; i < processes.size(); ++i)
+    processes[i] = int64_t(i) / std::max<int64_t>(devicesEach, 1);
   return processes;
 }
 
