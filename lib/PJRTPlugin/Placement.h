@@ -18,8 +18,8 @@ struct Placement {
   int64_t processOf(int64_t partition) const {
     return processes[size_t(memberOf[size_t(partition)])];
   }
-  /// Their positions for each index of a mesh whose devices are the partitions
-  /// in `order`; empty: in theirs.
+  /// Returns the position of the process of each index of a mesh whose devices
+  /// are the partitions in `order`; empty: in their own order.
   std::vector<int64_t> membersInOrder(std::span<const int64_t> order) const;
 };
 

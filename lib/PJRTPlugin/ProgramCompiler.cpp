@@ -437,11 +437,9 @@ ProgramCompiler::loadOn(const Placement &placement, Compiled compiled,
   auto joint = processes->clientOf(placement.processes);
   if (!joint)
     return joint.error();
-  const auto self =
-      std::ranges::find(placement.processes, processes->process()) -
-      placement.processes.begin();
   const DeviceAssignment assignment = DeviceAssignment::among(
-      placement.membersInOrder(compiled.signature().deviceOrder), self);
+      placement.membersInOrder(compiled.signature().deviceOrder),
+      processes->communicatorOf(placement.processes)->rank());
   return (*joint)->load(std::move(compiled), assignment, options);
 }
 

@@ -22,33 +22,36 @@ namespace meshloom::library {
 template <typename T, int Lanes>
 using LaneVector = T __attribute__((vector_size(Lanes * sizeof(T))));
 
-/// The first or second halves of two vectors, their lanes in turn.
-template <typename T, int Lanes, bool First, int... Lane>
+/// The first or second halves of two vectors, their lanes in turn. The same of
+/// each `Part` lanes, where a part is less than the vector.
+template <typename T, int Lanes, bool First, int Part = Lanes, int... Lane>
 MESHLOOM_LANES_INLINE void
 interleaveLanes(LaneVector<T, Lanes> &to, const LaneVector<T, Lanes> &a,
                 const LaneVector<T, Lanes> &b,
                 std::integer_sequence<int, Lane...>) {
-  to = __builtin_shufflevector(
-      a, b,
-      (Lane / 2 + (First ? 0 : Lanes / 2) + (Lane % 2 == 0 ? 0 : Lanes))...);
+  to = __builtin_shufflevector(a, b,
+                               (Lane / Part * Part + Lane % Part / 2 +
+                                (First ? 0 : Part / 2) +
+                                (Lane % 2 == 0 ? 0 : Lanes))...);
 }
 
-/// Rows become columns, by as many steps as a lane's index has bits.
-template <typename T, int Lanes, int Step = 1>
+/// Rows become columns, by as many steps as a lane's index has bits: `Part`
+/// rows, each part of which is a square with those of the others.
+template <typename T, int Lanes, int Part = Lanes, int Step = 1>
 MESHLOOM_LANES_INLINE void transposeLanes(LaneVector<T, Lanes> *rows) {
-  if constexpr (Step < Lanes) {
+  if constexpr (Step < Part) {
     constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
-    LaneVector<T, Lanes> next[Lanes];
+    LaneVector<T, Lanes> next[Part];
     MESHLOOM_LANES_UNROLL
-    for (int i = 0; i < Lanes / 2; ++i) {
-      interleaveLanes<T, Lanes, true>(next[2 * i], rows[i], rows[i + Lanes / 2],
-                                      lanes);
-      interleaveLanes<T, Lanes, false>(next[2 * i + 1], rows[i],
-                                       rows[i + Lanes / 2], lanes);
+    for (int i = 0; i < Part / 2; ++i) {
+      interleaveLanes<T, Lanes, true, Part>(next[2 * i], rows[i],
+                                            rows[i + Part / 2], lanes);
+      interleaveLanes<T, Lanes, false, Part>(next[2 * i + 1], rows[i],
+                                             rows[i + Part / 2], lanes);
     }
-    transposeLanes<T, Lanes, Step * 2>(next);
+    transposeLanes<T, Lanes, Part, Step * 2>(next);
     MESHLOOM_LANES_UNROLL
-    for (int i = 0; i < Lanes; ++i)
+    for (int i = 0; i < Part; ++i)
       rows[i] = next[i];
   }
 }

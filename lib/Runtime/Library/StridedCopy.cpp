@@ -6,9 +6,8 @@
 // - Units that come from a few bytes near each other are looked up
 //   (ByteLookUp.h).
 // - Units of 1 to 8 bytes whose neighbours in the source belong into other
-//   lines of the result are moved by boxes, whose rows become columns by zips
-//   of parts of 128 bits, in which x86 shuffles take one instruction: row i
-//   with row i + n / 2 of n, log2(n) times.
+//   lines of the result are moved by boxes, whose rows become columns in parts
+//   of 128 bits, in which x86 shuffles take one instruction.
 // - All others are copied one by one, by tiles where lines of the source are
 //   columns of the result.
 #include "StridedCopy.h"
@@ -93,17 +92,6 @@ struct Plane {
   int64_t toPitch, fromPitch;
 };
 
-/// The first or second halves of each part of two vectors, their lanes in turn.
-template <typename T, int Lanes, bool First, int... Lane>
-MESHLOOM_LANES_INLINE void
-zipParts(LaneVector<T, Lanes> &to, const LaneVector<T, Lanes> &a,
-         const LaneVector<T, Lanes> &b, std::integer_sequence<int, Lane...>) {
-  constexpr int part = partBytes / sizeof(T), begin = First ? 0 : part / 2;
-  to = __builtin_shufflevector(a, b,
-                               (Lane / part * part + Lane % part / 2 + begin +
-                                (Lane % 2 == 0 ? 0 : Lanes))...);
-}
-
 /// Turns a box of `Lanes` columns and as many lines as a part has units.
 template <typename T, int Lanes>
 MESHLOOM_LANES_INLINE void turnBox(const Plane &plane, char *to,
@@ -120,21 +108,7 @@ MESHLOOM_LANES_INLINE void turnBox(const Plane &plane, char *to,
                   from + column * plane.fromPitch, partBytes);
     std::memcpy(&rows[row], bytes, sizeof(Row));
   }
-  MESHLOOM_LANES_UNROLL
-  for (int step = 1; step < part; step *= 2) {
-    constexpr auto lanes = std::make_integer_sequence<int, Lanes>();
-    Row zipped[part];
-    MESHLOOM_LANES_UNROLL
-    for (int i = 0; i < part / 2; ++i) {
-      zipParts<T, Lanes, true>(zipped[2 * i], rows[i], rows[i + part / 2],
-                               lanes);
-      zipParts<T, Lanes, false>(zipped[2 * i + 1], rows[i], rows[i + part / 2],
-                                lanes);
-    }
-    MESHLOOM_LANES_UNROLL
-    for (int i = 0; i < part; ++i)
-      rows[i] = zipped[i];
-  }
+  transposeLanes<T, Lanes, part>(rows);
   MESHLOOM_LANES_UNROLL
   for (int i = 0; i < part; ++i)
     std::memcpy(to + i * plane.toPitch, &rows[i], sizeof(Row));
@@ -255,6 +229,7 @@ MESHLOOM_LANES_INLINE void copyTwoEnds(char *to, const char *from,
   std::memcpy(to + unit - Bytes, &last, Bytes);
 }
 
+#define MESHLOOM_INLINE_UNIT __attribute__((always_inline))
 #define MESHLOOM_COPY_LINES(BYTES)                                             \
   MESHLOOM_CLONES void copyLines##BYTES(char *to, const char *from, int64_t,   \
                                         const CopyLoop &around,                \
@@ -263,16 +238,16 @@ MESHLOOM_LANES_INLINE void copyTwoEnds(char *to, const char *from,
                 [](char *unitTo, const char *unitFrom) MESHLOOM_INLINE_UNIT {  \
                   std::memcpy(unitTo, unitFrom, BYTES);                        \
                 });                                                            \
-  }                                                                            \
+  }
+#define MESHLOOM_COPY_LINES_TO(BYTES)                                          \
   MESHLOOM_CLONES void copyLinesTo##BYTES(                                     \
       char *to, const char *from, int64_t unit, const CopyLoop &around,        \
       const CopyLoop &inner) {                                                 \
     forEachUnit(to, from, around, inner,                                       \
                 [=](char *unitTo, const char *unitFrom) MESHLOOM_INLINE_UNIT { \
-                  copyTwoEnds<((BYTES) + 1) / 2>(unitTo, unitFrom, unit);      \
+                  copyTwoEnds<(BYTES) / 2>(unitTo, unitFrom, unit);            \
                 });                                                            \
   }
-#define MESHLOOM_INLINE_UNIT __attribute__((always_inline))
 MESHLOOM_COPY_LINES(1)
 MESHLOOM_COPY_LINES(2)
 MESHLOOM_COPY_LINES(4)
@@ -280,6 +255,12 @@ MESHLOOM_COPY_LINES(8)
 MESHLOOM_COPY_LINES(16)
 MESHLOOM_COPY_LINES(32)
 MESHLOOM_COPY_LINES(64)
+MESHLOOM_COPY_LINES_TO(4)
+MESHLOOM_COPY_LINES_TO(8)
+MESHLOOM_COPY_LINES_TO(16)
+MESHLOOM_COPY_LINES_TO(32)
+MESHLOOM_COPY_LINES_TO(64)
+#undef MESHLOOM_COPY_LINES_TO
 #undef MESHLOOM_COPY_LINES
 
 /// Copies units of more than 64 bytes.
@@ -302,15 +283,18 @@ MESHLOOM_CLONES void copyLongLines(char *to, const char *from, int64_t unit,
 #undef MESHLOOM_INLINE_UNIT
 
 CopyLines copyLinesOf(int64_t unit) {
-  static constexpr CopyLines whole[] = {copyLines1,  copyLines2,   copyLines4,
-                                        copyLines8,  copyLines16,  copyLines32,
-                                        copyLines64, copyLongLines};
-  static constexpr CopyLines twoEnds[] = {
-      copyLinesTo1,  copyLinesTo2,  copyLinesTo4,  copyLinesTo8,
-      copyLinesTo16, copyLinesTo32, copyLinesTo64, copyLongLines};
-  const size_t size = std::min<size_t>(
-      size_t(std::bit_width(uint64_t(unit) - 1)), std::size(whole) - 1);
-  return std::has_single_bit(uint64_t(unit)) ? whole[size] : twoEnds[size];
+  // Function n copies units of 2^n bytes, or of more and less than 2^(n + 1).
+  static constexpr CopyLines whole[] = {copyLines1, copyLines2,  copyLines4,
+                                        copyLines8, copyLines16, copyLines32,
+                                        copyLines64};
+  static constexpr CopyLines twoEnds[] = {nullptr,       copyLinesTo4,
+                                          copyLinesTo8,  copyLinesTo16,
+                                          copyLinesTo32, copyLinesTo64};
+  const auto bytes = uint64_t(unit);
+  const auto power = size_t(std::bit_width(bytes) - 1);
+  if (bytes > 64)
+    return copyLongLines;
+  return std::has_single_bit(bytes) ? whole[power] : twoEnds[power];
 }
 
 /// Copies unit by unit.

@@ -130,6 +130,7 @@ private:
   void zipLines(const Position &start, unsigned lines, unsigned inner,
                 function_ref<void()> otherwise);
   void emitCrossedRows(const Position &start);
+
   /// Adds the arrays and types of the states of all float sums to `running`
   /// and `types`, and their places among all states to `places`.
   void selectSums(ArrayRef<Value> arrays, SmallVectorImpl<Value> &running,

@@ -9,13 +9,10 @@
 #include "meshloom/ControlFlow/Determinism.h"
 #include "meshloom/Targets/Kernels/KernelAccess.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshloom;
 using spmd::KernelOp;
-namespace arith = mlir::arith;
 
 namespace {
 /// Writes the script of one kernel.
@@ -103,18 +100,12 @@ private:
   }
 
   bool writeConstant(Operation &op) {
-    auto constant = dyn_cast<arith::ConstantOp>(op);
-    if (!constant || scriptBytes(nameOf(constant.getType())) == 0)
-      return false;
-    llvm::APInt bits;
-    if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
-      bits = number.getValue().bitcastToAPInt();
-    else if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
-      bits = integer.getValue();
-    else
+    Value constant = op.getResult(0);
+    const std::optional<uint64_t> bits = constantBits(constant);
+    if (!bits || scriptBytes(nameOf(constant.getType())) == 0)
       return false;
     os << "constant " << define(constant) << " " << nameOf(constant.getType())
-       << " " << bits.getZExtValue() << "\n";
+       << " " << *bits << "\n";
     return true;
   }
 

@@ -33,6 +33,21 @@ int64_t meshloom::coefficientOf(AffineExpr expr, unsigned loop) {
   return lhs * cast<mlir::AffineConstantExpr>(binary.getRHS()).getValue();
 }
 
+std::optional<uint64_t> meshloom::constantBits(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  llvm::APInt bits;
+  if (!constant)
+    return std::nullopt;
+  if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+    bits = number.getValue().bitcastToAPInt();
+  else if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
+    bits = integer.getValue();
+  else
+    return std::nullopt;
+  return bits.getBitWidth() <= 64 ? std::optional(bits.getZExtValue())
+                                  : std::nullopt;
+}
+
 SmallVector<StaticStride> meshloom::staticStrides(spmd::KernelOp kernel,
                                                   unsigned operand) {
   AffineMap map = kernel.getInputAccess(operand);

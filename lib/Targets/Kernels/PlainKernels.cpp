@@ -136,8 +136,7 @@ static bool onlyCopies(KernelOp kernel) {
   const bool overwrites = kernel.getInputs().size() == 2 &&
                           kernel.getInPlace() == ArrayRef<int32_t>{1} &&
                           body->getArgument(1).use_empty();
-  if (kernel.getNumResults() != 1 || kernel.hasReductionLoops() ||
-      (kernel.getInputs().size() != 1 && !overwrites))
+  if (kernel.getInputs().size() != 1 && !overwrites)
     return false;
   const Type from = dtensor::elementTypeOf(kernel.getInputs()[0].getType()),
              to = dtensor::elementTypeOf(kernel.getResult(0).getType());
@@ -148,15 +147,20 @@ static bool onlyCopies(KernelOp kernel) {
   return yielded == body->getArgument(0) && from == to;
 }
 
-/// Elements for which a call of "copy" or "fill" is worth its time.
-static constexpr int64_t fewCopied = 1 << 10;
+/// Returns whether the kernel writes so many elements of one result that a call
+/// of "copy" or "fill" is worth its time.
+static bool writesMany(KernelOp kernel) {
+  constexpr int64_t many = 1 << 10;
+  return !kernel.getHeld() && !kernel.getRanges() &&
+         !kernel.hasReductionLoops() && kernel.getNumResults() == 1 &&
+         kernel.getNumIterations() >= many;
+}
 
 /// Returns whether the kernel copies many elements, those that are widened in
 /// long runs.
 static bool isLibraryCopy(KernelOp kernel) {
   constexpr int64_t longRun = 256;
-  if (kernel.getHeld() || kernel.getRanges() ||
-      kernel.getNumIterations() < fewCopied || !onlyCopies(kernel))
+  if (!writesMany(kernel) || !onlyCopies(kernel))
     return false;
   const auto from = staticStrides(kernel, 0),
              to = staticStrides(kernel, kernel.getInputs().size());
@@ -185,28 +189,14 @@ static LibraryCallOp createCall(OpBuilder &b, KernelOp kernel,
       accesses, inPlace, options, mlir::DenseI32ArrayAttr(), flops);
 }
 
-/// Returns the bits of a number that is constant, or nothing.
-static std::optional<int64_t> bitsOf(Value value) {
-  auto constant = value.getDefiningOp<arith::ConstantOp>();
-  if (!constant || value.getType().getIntOrFloatBitWidth() > 64)
-    return std::nullopt;
-  if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
-    return int64_t(number.getValue().bitcastToAPInt().getZExtValue());
-  if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
-    return int64_t(number.getValue().getZExtValue());
-  return std::nullopt;
-}
-
 /// Returns the bits that the kernel writes everywhere, if they are many
 /// elements.
-static std::optional<int64_t> filledBits(KernelOp kernel) {
+static std::optional<uint64_t> filledBits(KernelOp kernel) {
   const bool overwrites = kernel.getInputs().size() == 1 &&
                           kernel.getInPlace() == ArrayRef<int32_t>{0};
-  if (kernel.getHeld() || kernel.getRanges() || kernel.hasReductionLoops() ||
-      kernel.getNumIterations() < fewCopied || kernel.getNumResults() != 1 ||
-      (!kernel.getInputs().empty() && !overwrites))
+  if (!writesMany(kernel) || (!kernel.getInputs().empty() && !overwrites))
     return std::nullopt;
-  return bitsOf(kernel.getBlock()->getTerminator()->getOperand(0));
+  return constantBits(kernel.getBlock()->getTerminator()->getOperand(0));
 }
 
 /// Replaces the kernel by a call of the library's `function`.
@@ -221,14 +211,15 @@ static void replaceByCall(KernelOp kernel, StringRef function, int64_t flops,
 }
 
 /// Returns the options of a call of "fill".
-static mlir::DictionaryAttr fillOptions(OpBuilder &b, int64_t bits) {
-  return b.getDictionaryAttr(b.getNamedAttr("bits", b.getI64IntegerAttr(bits)));
+static mlir::DictionaryAttr fillOptions(OpBuilder &b, uint64_t bits) {
+  return b.getDictionaryAttr(
+      b.getNamedAttr("bits", b.getI64IntegerAttr(int64_t(bits))));
 }
 
 /// A kernel that is a pad alone: its result has numbers around a box that is
 /// copied.
 struct LonePad {
-  int64_t bits;                   ///< of the number
+  uint64_t bits;                  ///< of the number
   SmallVector<int64_t> extents;   ///< of the box
   mlir::AffineMap source, result; ///< where the box's iterations are
 };
@@ -240,8 +231,8 @@ static std::optional<LonePad> lonePadOf(KernelOp kernel) {
   const auto ops = kernel->getAttrOfType<mlir::StringAttr>("ops");
   const unsigned rank = kernel.getNumLoops();
   if (!ops || ops.getValue() != "pad" || kernel.getInputs().size() != 1 ||
-      kernel.getNumResults() != 1 || kernel.getHeld() || kernel.getRanges() ||
-      kernel.hasReductionLoops() || kernel.getNumIterations() < fewCopied ||
+      !writesMany(kernel) || rank == 0 ||
+      kernel.getExtents().back() > longRow ||
       !kernel.getOutputAccess(0).isIdentity() ||
       kernel.getInputAccess(0).getNumResults() != rank ||
       llvm::any_of(kernel.getAxisIndices(),
@@ -253,7 +244,7 @@ static std::optional<LonePad> lonePadOf(KernelOp kernel) {
                     .getDefiningOp<arith::SelectOp>();
   if (!select || !select.getTrueValue().getDefiningOp<spmd::ReadOp>())
     return std::nullopt;
-  const std::optional<int64_t> bits = bitsOf(select.getFalseValue());
+  const std::optional<uint64_t> bits = constantBits(select.getFalseValue());
   if (!bits)
     return std::nullopt;
   mlir::MLIRContext *context = kernel.getContext();
@@ -277,8 +268,7 @@ static std::optional<LonePad> lonePadOf(KernelOp kernel) {
     source.push_back(dim + (begin + offset.getValue()));
     result.push_back(dim + begin);
   }
-  if (rank == 0 || kernel.getExtents().back() > longRow ||
-      kernel.getExtents().back() == pad.extents.back())
+  if (kernel.getExtents().back() == pad.extents.back())
     return std::nullopt;
   pad.source = mlir::AffineMap::get(rank, 0, source, context);
   pad.result = mlir::AffineMap::get(rank, 0, result, context);
@@ -313,7 +303,7 @@ void meshloom::callPlainKernels(Block &block) {
               "kind", b.getStringAttr(nameOf(kernel.getReducer(0))))));
     else if (isLibraryCopy(kernel))
       replaceByCall(kernel, "copy", /*flops=*/0, mlir::DictionaryAttr());
-    else if (const std::optional<int64_t> bits = filledBits(kernel))
+    else if (const std::optional<uint64_t> bits = filledBits(kernel))
       replaceByCall(kernel, "fill", /*flops=*/0, fillOptions(b, *bits));
     else if (const std::optional<LonePad> pad = lonePadOf(kernel))
       replacePad(kernel, *pad);

@@ -5,6 +5,8 @@
 
 #include "meshloom/Dialect/SPMD/SPMD.h"
 
+#include <optional>
+
 namespace meshloom {
 
 /// Elements from one iteration of a loop to the next, as far as known when
@@ -23,6 +25,10 @@ struct StaticStride {
     return line.isLine() && !isLine() && !is(0);
   }
 };
+
+/// Returns the bits of a value that is a constant number of at most 64 bits, or
+/// nothing.
+std::optional<uint64_t> constantBits(Value value);
 
 /// Strides of operand `operand` (inputs, then outputs) for every loop.
 SmallVector<StaticStride> staticStrides(spmd::KernelOp kernel,
