@@ -451,6 +451,21 @@ Status Verifier::readWhere(const DimAccess &where,
   return Success();
 }
 
+/// Returns whether there are products of operands of these types with such a
+/// result.
+static bool isProduct(DType lhs, DType rhs, DType result) {
+  auto isByte = [](DType type) {
+    return type == DType::I8 || type == DType::UI8;
+  };
+  if (isByte(lhs) && isByte(rhs))
+    return result == DType::I32 || result == DType::UI32;
+  const bool isHalf = lhs == DType::BF16 || lhs == DType::F16;
+  constexpr DType types[] = {DType::F32, DType::F64,  DType::BF16, DType::F16,
+                             DType::I32, DType::UI32, DType::C64,  DType::C128};
+  return lhs == rhs && std::ranges::find(types, lhs) != std::end(types) &&
+         (result == lhs || (isHalf && result == DType::F32));
+}
+
 Status Verifier::step(const DotStep &dot) {
   where = fmt::format("dot ({}): ", dot.note.location);
   if (Status ok = loops(dot.loops); !ok)
@@ -460,24 +475,17 @@ Status Verifier::step(const DotStep &dot) {
       return ok;
   if (Status ok = define(dot.out.buffer, "the result"); !ok)
     return ok;
+  auto typeOf = [&](const Operand &operand) {
+    return buffer(operand.buffer).type;
+  };
+  if (!isProduct(typeOf(dot.lhs), typeOf(dot.rhs), typeOf(dot.out)))
+    return fail("there are no products of {} and {} into {}",
+                name(typeOf(dot.lhs)), name(typeOf(dot.rhs)),
+                name(typeOf(dot.out)));
   std::vector<int> uses(dot.loops.size());
   for (const Operand *operand : {&dot.lhs, &dot.rhs, &dot.out}) {
     if (Status ok = access(*operand, dot.loops, "an operand"); !ok)
       return ok;
-    const DType type = buffer(operand->buffer).type;
-    constexpr DType types[] = {DType::F32, DType::F64, DType::BF16,
-                               DType::F16, DType::I32, DType::UI32,
-                               DType::C64, DType::C128};
-    if (std::ranges::find(types, type) == std::end(types))
-      return fail("buffer {} is not of floats, complex numbers or integers of "
-                  "32 bits",
-                  operand->buffer);
-    const DType lhsType = buffer(dot.lhs.buffer).type;
-    const bool isWidened = operand == &dot.out && type == DType::F32 &&
-                           (lhsType == DType::BF16 || lhsType == DType::F16);
-    if (type != lhsType && !isWidened)
-      return fail("buffer {} has another type than the left operand",
-                  operand->buffer);
     std::set<unsigned> used;
     for (const DimAccess &index : operand->dims) {
       if (index.terms.size() > 1 ||

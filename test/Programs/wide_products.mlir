@@ -1,7 +1,7 @@
 // Products of bf16 and f16 whose result is f32: a vector by a matrix, small and
 // large matrices, long contractions, a transposed result, batches, operands
 // that are cut along their terms; and products of integers of 8 bits that are
-// computed in 32. Also with one order of terms for all meshes.
+// summed in 32. Also with one order of terms for all meshes.
 // RUN: %verify
 // RUN: mesh-run %s --verify --deterministic --private-memories
 #mesh = #dtensor.mesh<x = 4>

@@ -217,7 +217,7 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
   for (bool deterministic : {false, true}) {
     std::vector<float> result = out;
     Status status =
-        library::Dot(step, DType::F32, deterministic)
+        library::Dot(step, {}, deterministic)
             .run(lhs.data(), rhs.data(), result.data(), extents.data(),
                  {strides[0].data(), strides[1].data(), strides[2].data()});
     ASSERT_TRUE(status) << status.error().message();
@@ -239,7 +239,7 @@ void checkDot(std::vector<int64_t> extents, std::vector<bool> reduction,
     std::vector<uint16_t> result(out.size(), narrow({-7}).front());
     for (bool deterministic : {false, true}) {
       Status done =
-          library::Dot(step, type, deterministic)
+          library::Dot(step, {type, type, type}, deterministic)
               .run(a.data(), b.data(), result.data(), extents.data(),
                    {strides[0].data(), strides[1].data(), strides[2].data()});
       ASSERT_TRUE(done) << done.error().message();
@@ -259,7 +259,7 @@ TEST(DotTest, DeterministicElements) {
   step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
   for (DType type : {DType::F32, DType::BF16})
     for (int64_t k : {1, 7, 512, 1300}) {
-      const library::Dot dot(step, type, /*deterministic=*/true);
+      const library::Dot dot(step, {type, type, type}, /*deterministic=*/true);
       std::vector<float> lhs(size_t(m * k)), rhs(size_t(k * n));
       for (size_t i = 0; i < lhs.size(); ++i)
         lhs[i] = std::sin(float(i) * 1.7f);
@@ -369,7 +369,7 @@ TEST(DotTest, ThinProductsTakeInfinitiesOnce) {
       std::vector<float> &with = inLarge ? rhs : lhs;
       for (int64_t i = term; i < int64_t(with.size()); i += k)
         with[size_t(i)] = infinity;
-      ASSERT_TRUE(library::Dot(step, DType::F32, /*deterministic=*/false)
+      ASSERT_TRUE(library::Dot(step, {}, /*deterministic=*/false)
                       .run(lhs.data(), rhs.data(), out.data(), extents.data(),
                            {l.data(), t.data(), o.data()}));
       EXPECT_EQ(out, std::vector<float>(out.size(), infinity)) << term;

@@ -26,28 +26,42 @@ template <typename T>
 concept IsHalfNumber = requires(T value) { value.widened(); };
 /// The case of halves whose products are f32.
 template <typename Half> struct IntoF32 {};
+/// The case of bytes whose products are integers of 32 bits.
+template <typename Left, typename Right> struct Bytes {};
 
 /// The types of operands and results of a case.
 template <typename Case> struct TypesOf {
-  using Operand = Case;
+  using Left = Case;
+  using Right = Case;
   using Result = Case;
 };
 template <typename Half> struct TypesOf<IntoF32<Half>> {
-  using Operand = Half;
+  using Left = Half;
+  using Right = Half;
   using Result = float;
 };
-template <typename Case>
-constexpr bool widens = !std::is_same_v<typename TypesOf<Case>::Operand,
-                                        typename TypesOf<Case>::Result>;
+template <typename LeftByte, typename RightByte>
+struct TypesOf<Bytes<LeftByte, RightByte>> {
+  using Left = LeftByte;
+  using Right = RightByte;
+  using Result = int32_t;
+};
 
 template <typename T> constexpr DType dotType = DType::F64;
 template <> constexpr DType dotType<HalfNumber<BF16>> = DType::BF16;
 template <> constexpr DType dotType<HalfNumber<F16>> = DType::F16;
 template <> constexpr DType dotType<float> = DType::F32;
+template <> constexpr DType dotType<int8_t> = DType::I8;
+template <> constexpr DType dotType<uint8_t> = DType::UI8;
 template <> constexpr DType dotType<int32_t> = DType::I32;
 template <> constexpr DType dotType<uint32_t> = DType::UI32;
 template <> constexpr DType dotType<std::complex<float>> = DType::C64;
 template <> constexpr DType dotType<std::complex<double>> = DType::C128;
+
+template <typename Case>
+constexpr library::DotTypes typesOfDot{dotType<typename TypesOf<Case>::Left>,
+                                       dotType<typename TypesOf<Case>::Right>,
+                                       dotType<typename TypesOf<Case>::Result>};
 
 template <typename T> T dotNumberAt(int64_t i) {
   const double value = double(i * i % 1013) / 500 - 1;
@@ -133,19 +147,20 @@ std::vector<Number> productOf(const std::vector<Number> &lhs,
 template <typename Case>
 void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
                int order, bool deterministic) {
-  using T = typename TypesOf<Case>::Operand;
+  using Left = typename TypesOf<Case>::Left;
+  using Right = typename TypesOf<Case>::Right;
   using Result = typename TypesOf<Case>::Result;
   const int64_t apart = order & 8 ? 3 : 1;
   const auto lhsStrides = dotStridesOf(order & 1, apart, m, k),
              rhsStrides = dotStridesOf(order & 2, apart, k, n),
              result = dotStridesOf(order & 4, apart, m, n);
-  std::vector<T> lhs(size_t(batch * lhsStrides[0])),
-      rhs(size_t(batch * rhsStrides[0]));
+  std::vector<Left> lhs(size_t(batch * lhsStrides[0]));
+  std::vector<Right> rhs(size_t(batch * rhsStrides[0]));
   std::vector<Result> out(size_t(batch * result[0]), dotNumberAt<Result>(5));
   for (size_t i = 0; i < lhs.size(); ++i)
-    lhs[i] = dotNumberAt<T>(int64_t(i) * 7 + 1);
+    lhs[i] = dotNumberAt<Left>(int64_t(i) * 7 + 1);
   for (size_t i = 0; i < rhs.size(); ++i)
-    rhs[i] = dotNumberAt<T>(int64_t(i) * 5 + 2);
+    rhs[i] = dotNumberAt<Right>(int64_t(i) * 5 + 2);
   DotStep step;
   step.loops = {{batch, false, {}},
                 {m, false, {}},
@@ -161,11 +176,11 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
       r{rhsStrides[0], 0, rhsStrides[2], rhsStrides[1] * (k / cut),
         rhsStrides[1]},
       o{result[0], result[1], result[2], 0, 0};
-  ASSERT_TRUE(Dot(step, dotType<T>, deterministic, widens<Case>)
+  ASSERT_TRUE(Dot(step, typesOfDot<Case>, deterministic)
                   .run(lhs.data(), rhs.data(), out.data(), extents.data(),
                        {l.data(), r.data(), o.data()}));
   long double bound = 0;
-  if constexpr (!std::is_integral_v<T>)
+  if constexpr (!std::is_integral_v<Result>)
     bound = 10 * (long double)(k + 1) * epsilonOf<Result>();
   const auto expected =
       productOf(widenedNumbers(lhs, lhsStrides, batch, m, k),
@@ -173,7 +188,7 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
   const auto values = widenedNumbers(out, result, batch, m, n);
   for (size_t e = 0; e < expected.size(); ++e) {
     long double error = 0;
-    if constexpr (std::is_integral_v<T>)
+    if constexpr (std::is_integral_v<Result>)
       error = values[e] != expected[e];
     else
       error = std::abs(values[e] - expected[e]);
@@ -185,11 +200,13 @@ void expectDot(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t cut,
 }
 
 template <typename T> class DotTest : public testing::Test {};
-using DotTypes =
+using DotCases =
     testing::Types<float, double, int32_t, uint32_t, std::complex<float>,
                    std::complex<double>, HalfNumber<BF16>, HalfNumber<F16>,
-                   IntoF32<HalfNumber<BF16>>, IntoF32<HalfNumber<F16>>>;
-TYPED_TEST_SUITE(DotTest, DotTypes);
+                   IntoF32<HalfNumber<BF16>>, IntoF32<HalfNumber<F16>>,
+                   Bytes<int8_t, int8_t>, Bytes<uint8_t, int8_t>,
+                   Bytes<int8_t, uint8_t>, Bytes<uint8_t, uint8_t>>;
+TYPED_TEST_SUITE(DotTest, DotCases);
 
 TYPED_TEST(DotTest, EveryOrderInMemory) {
   for (int order = 0; order < 16; ++order)
@@ -251,20 +268,22 @@ TYPED_TEST(DotTest, ManyTerms) {
 
 // An element's bits depend on its terms alone where that is asked for.
 TYPED_TEST(DotTest, FixedBits) {
-  using T = typename TypesOf<TypeParam>::Operand;
+  using Left = typename TypesOf<TypeParam>::Left;
+  using Right = typename TypesOf<TypeParam>::Right;
   using Result = typename TypesOf<TypeParam>::Result;
   constexpr int64_t m = 21, n = 33, k = 2100;
-  std::vector<T> lhs(m * k), rhs(k * n);
+  std::vector<Left> lhs(m * k);
+  std::vector<Right> rhs(k * n);
   for (size_t i = 0; i < lhs.size(); ++i)
-    lhs[i] = dotNumberAt<T>(int64_t(i) * 3);
+    lhs[i] = dotNumberAt<Left>(int64_t(i) * 3);
   for (size_t i = 0; i < rhs.size(); ++i)
-    rhs[i] = dotNumberAt<T>(int64_t(i) * 11);
+    rhs[i] = dotNumberAt<Right>(int64_t(i) * 11);
   DotStep step;
   step.loops = {{m, false, {}}, {n, false, {}}, {k, true, {}}};
   step.lhs.dims = {{0, {{0, 1}}}, {0, {{2, 1}}}};
   step.rhs.dims = {{0, {{2, 1}}}, {0, {{1, 1}}}};
   step.out.dims = {{0, {{0, 1}}}, {0, {{1, 1}}}};
-  const Dot dot(step, dotType<T>, /*deterministic=*/true, widens<TypeParam>);
+  const Dot dot(step, typesOfDot<TypeParam>, /*deterministic=*/true);
   const std::array<int64_t, 3> l{k, 0, 1}, r{0, 1, n}, o{n, 1, 0};
   auto run = [&](int64_t rows, int64_t columns) {
     std::vector<Result> out(m * n);

@@ -5,6 +5,7 @@
 // pairs.
 #include "Dot.h"
 
+#include "ByteProduct.h"
 #include "Clones.h"
 #include "ComplexProduct.h"
 #include "FixedProduct.h"
@@ -320,6 +321,8 @@ template Status library::runTiles(const float *, const float *, float *,
                                   Contraction);
 template Status library::runTiles(const double *, const double *, double *,
                                   Contraction);
+template Status library::runTiles(const uint32_t *, const uint32_t *,
+                                  uint32_t *, Contraction);
 
 SingleThreaded::SingleThreaded() {
   if (!setThreads() || !getThreads())
@@ -334,9 +337,8 @@ SingleThreaded::~SingleThreaded() {
     setThreads()(before);
 }
 
-Dot::Dot(const DotStep &step, DType type, bool deterministic, bool widens)
-    : type(type), deterministic(deterministic), widens(widens),
-      readWhere(step.readWhere) {
+Dot::Dot(const DotStep &step, DotTypes types, bool deterministic)
+    : types(types), deterministic(deterministic), readWhere(step.readWhere) {
   auto uses = [](const Operand &operand, unsigned loop) {
     for (const DimAccess &dim : operand.dims)
       for (auto [l, coefficient] : dim.terms)
@@ -468,16 +470,17 @@ Status Dot::runAs(const T *lhs, const T *rhs, Out *out, const int64_t *extents,
   const Contraction whole{row, column, sum, k, reductions};
   const std::optional<HalfPlane> read = readOf(extents, origin);
   // Small products are computed whole, also where a part of them is read.
-  if constexpr (!std::is_same_v<T, uint16_t>)
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    if (!read)
+      if (auto ok = runNarrowBatches(types.lhs, lhs, rhs, out, outer, whole))
+        return *ok;
+  } else if constexpr (std::is_same_v<T, Out>) {
     if (multiplyBatches(lhs, rhs, out, outer, whole))
       return Success();
-  if constexpr (std::is_same_v<T, uint16_t>)
-    if (!read)
-      if (auto ok = runNarrowBatches(type, lhs, rhs, out, outer, whole))
-        return *ok;
+  }
   return forEach(outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
-    return runParts(type, lhs + offsets[0], rhs + offsets[1], out + offsets[2],
-                    whole, read, tile);
+    return runParts(types.lhs, lhs + offsets[0], rhs + offsets[1],
+                    out + offsets[2], whole, read, tile);
   });
 }
 
@@ -544,8 +547,9 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
   const Offsets m = offsetsOf(rows, extents, strides[0], strides[2]),
                 n = offsetsOf(columns, extents, strides[1], strides[2]),
                 k = offsetsOf(reduced, extents, strides[0], strides[1]);
+  const DType type = types.lhs;
   const auto width = int64_t(byteWidth(type)),
-             outWidth = int64_t(byteWidth(widens ? DType::F32 : type));
+             outWidth = int64_t(byteWidth(types.out));
   const std::vector<Extent> outer = join(batch, extents, strides);
   (void)forEach(outer, {}, true, [&](std::array<int64_t, 3> starts, bool) {
     const char *lhsMatrix = static_cast<const char *>(lhs) + starts[0] * width,
@@ -556,7 +560,8 @@ void Dot::runFixed(const void *lhs, const void *rhs, void *out,
     else if (type == DType::C128)
       fixedComplexProduct<double>(lhsMatrix, rhsMatrix, outMatrix, m, n, k);
     else
-      fixedProduct(type, lhsMatrix, rhsMatrix, outMatrix, m, n, k, widens);
+      fixedProduct(type, lhsMatrix, rhsMatrix, outMatrix, m, n, k,
+                   /*widens=*/types.out != type);
     return Status(Success());
   });
 }
@@ -573,7 +578,7 @@ Status Dot::runOf(const void *lhs, const void *rhs, void *out,
 Status Dot::run(const void *lhs, const void *rhs, void *out,
                 const int64_t *extents, std::array<const int64_t *, 3> strides,
                 const int64_t *origin) const {
-  const bool isInteger = type == DType::I32 || type == DType::UI32;
+  const bool isInteger = types.out == DType::I32 || types.out == DType::UI32;
   if (deterministic && !isInteger) {
     runFixed(lhs, rhs, out, extents, strides);
     return Success();
@@ -591,10 +596,10 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
         lhs, rhs, out, extents, strides, origin,
         [&](const uint16_t *lhsData, const uint16_t *rhsData, Out *outData,
             const Contraction &c) {
-          return runNarrow(type, lhsData, rhsData, outData, c);
+          return runNarrow(types.lhs, lhsData, rhsData, outData, c);
         });
   };
-  switch (type) {
+  switch (types.lhs) {
   case DType::F32:
     return runTilesOf(float());
   case DType::F64:
@@ -606,7 +611,17 @@ Status Dot::run(const void *lhs, const void *rhs, void *out,
     return runComplexOf(float());
   case DType::C128:
     return runComplexOf(double());
+  case DType::I8:
+  case DType::UI8:
+    return runOf<uint8_t, uint32_t>(
+        lhs, rhs, out, extents, strides, origin,
+        [&](const uint8_t *lhsData, const uint8_t *rhsData, uint32_t *outData,
+            const Contraction &c) {
+          return byteProduct(types.lhs, lhsData, types.rhs, rhsData, outData,
+                             c);
+        });
   default:
-    return widens ? runNarrowInto(float()) : runNarrowInto(uint16_t());
+    return types.out == DType::F32 ? runNarrowInto(float())
+                                   : runNarrowInto(uint16_t());
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products for any strides and any number of loops: of f32, f64, i32 and
-// complex numbers, and of bf16 and f16 summed in f32.
+// complex numbers, of bf16 and f16 summed in f32, and of bytes summed in i32.
 #pragma once
 
 #include "ProductParts.h"
@@ -11,15 +11,21 @@
 
 namespace meshloom::library {
 
+/// The element types of a product. Those of both operands and of the result are
+/// the same, but for products of bf16 or f16 into f32, and of I8 and UI8, each
+/// operand of either, into integers of 32 bits.
+struct DotTypes {
+  DType lhs = DType::F32, rhs = DType::F32, out = DType::F32;
+};
+
 /// Says which role each loop of a dot has in the product: the operands that use
 /// it decide.
 class Dot {
 public:
-  /// `type`: of lhs and rhs, and of out unless the product `widens`
-  /// bf16 or f16 to f32. `deterministic`: an element's bits depend on its terms
-  /// alone (FixedProduct.h).
-  explicit Dot(const DotStep &step, DType type = DType::F32,
-               bool deterministic = false, bool widens = false);
+  /// `deterministic`: an element's bits depend on its terms alone
+  /// (FixedProduct.h).
+  explicit Dot(const DotStep &step, DotTypes types = {},
+               bool deterministic = false);
 
   /// out = sum over the reduction loops of lhs * rhs; zero where they are
   /// empty. `extents`: iterations of each loop. `strides[o]`: elements from one
@@ -45,8 +51,8 @@ private:
                 const int64_t *extents,
                 std::array<const int64_t *, 3> strides) const;
 
-  const DType type;
-  const bool deterministic, widens;
+  const DotTypes types;
+  const bool deterministic;
   const std::optional<DimAccess> readWhere;
   /// Loop indices: in all operands; lhs and out; rhs and out; lhs and rhs.
   std::vector<unsigned> batch, rows, columns, reduced;

@@ -27,10 +27,13 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
                                 const CodeSymbols *code) {
   HostCall hostCall;
   if (auto *product = std::get_if<DotStep>(&step)) {
-    const DType type = program.buffers[product->lhs.buffer].type;
-    hostCall.dot = std::make_shared<const Dot>(
-        *product, type, program.deterministic,
-        /*widens=*/program.buffers[product->out.buffer].type != type);
+    auto typeOf = [&](const Operand &operand) {
+      return program.buffers[operand.buffer].type;
+    };
+    const DotTypes types{typeOf(product->lhs), typeOf(product->rhs),
+                           typeOf(product->out)};
+    hostCall.dot =
+        std::make_shared<const Dot>(*product, types, program.deterministic);
     hostCall.loops = product->loops.size();
     return hostCall;
   }

@@ -7,7 +7,8 @@
 #include "NarrowDot.h"
 
 #include "Clones.h"
-#include "OneDnn.h"
+#include "DenseOperand.h"
+#include "DnnlProduct.h"
 #include "PairwiseSums.h"
 #include "PanelProduct.h"
 #include "ProductBatches.h"
@@ -18,15 +19,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <mutex>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 using namespace meshloom;
 using namespace meshloom::library;
-using dnnl::memory;
 
 namespace {
 
@@ -138,15 +136,6 @@ void storeRow(Float, const float *from, float *to, int64_t step,
     to[i * step] = from[i];
 }
 
-/// Rows of narrow memory, whose elements are `step` apart, and dense f32 rows.
-template <typename Float>
-void widenRows(const uint16_t *from, int64_t rows, int64_t rowStep,
-               int64_t count, int64_t step, float *to) {
-  if (step == 1 && rowStep == count)
-    return widenRow(Float(), from, 1, to, rows * count);
-  for (int64_t r = 0; r < rows; ++r)
-    widenRow(Float(), from + r * rowStep, step, to + r * count, count);
-}
 template <typename Float, typename Out>
 void storeRows(const float *from, int64_t rows, int64_t count, Out *to,
                int64_t rowStep, int64_t step) {
@@ -159,102 +148,6 @@ void storeRows(const float *from, int64_t rows, int64_t count, Out *to,
 //===----------------------------------------------------------------------===//
 // By oneDNN
 //===----------------------------------------------------------------------===//
-
-/// A product's shape: rows, columns, terms, the strides of the three matrices,
-/// and whether it is added to an f32 result.
-struct ProductShape {
-  int64_t m, n, k;
-  MatrixStrides lhs, rhs, result;
-  bool wide = false, adds = false;
-
-  std::array<int64_t, 11> key() const {
-    return {m,
-            n,
-            k,
-            lhs.rowStride,
-            lhs.columnStride,
-            rhs.rowStride,
-            rhs.columnStride,
-            result.rowStride,
-            result.columnStride,
-            wide,
-            adds};
-  }
-};
-
-struct Product {
-  dnnl::matmul primitive;
-  memory::desc lhs, rhs, result, scratchpad;
-  bool good = false; ///< see takeGood
-};
-
-Product makeProduct(const ProductShape &shape) {
-  const auto bf16 = memory::data_type::bf16;
-  auto strides = [](MatrixStrides matrix) {
-    return memory::dims{matrix.rowStride, matrix.columnStride};
-  };
-  Product product;
-  product.lhs = {{shape.m, shape.k}, bf16, strides(shape.lhs)};
-  product.rhs = {{shape.k, shape.n}, bf16, strides(shape.rhs)};
-  product.result = {{shape.m, shape.n},
-                    shape.wide ? memory::data_type::f32 : bf16,
-                    strides(shape.result)};
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (shape.adds) {
-    dnnl::post_ops after;
-    after.append_sum();
-    attributes.set_post_ops(after);
-  }
-  dnnl::matmul::primitive_desc desc({product.lhs, product.rhs, product.result},
-                                    attributes, engine());
-  product.good = takeGood(desc);
-  if (product.good) {
-    product.primitive = dnnl::matmul(desc);
-    product.scratchpad = desc.scratchpad_desc();
-  }
-  return product;
-}
-
-/// The same for every call of one shape.
-const Product &productOf(const ProductShape &shape) {
-  // Never destroyed: threads may multiply until the process ends.
-  static std::mutex &mutex = *new std::mutex;
-  static auto &products = *new std::map<std::array<int64_t, 11>, Product>;
-  std::lock_guard lock(mutex);
-  auto [entry, isNew] = products.try_emplace(shape.key());
-  if (isNew)
-    entry->second = makeProduct(shape);
-  return entry->second;
-}
-
-/// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
-/// row-major matrix or of a transposed one. The strides of dims of one element
-/// are changed to fit.
-bool isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {
-  if (columns == 1 && matrix.rowStride != 1)
-    matrix.columnStride = 1;
-  if (rows == 1)
-    matrix.rowStride =
-        matrix.columnStride == 1 ? columns : std::min<int64_t>(1, columns);
-  return (matrix.columnStride == 1 && matrix.rowStride >= columns) ||
-         (matrix.rowStride == 1 && matrix.columnStride >= rows);
-}
-
-void multiply(const Product &product, const uint16_t *lhs, const uint16_t *rhs,
-              void *out) {
-  auto asMemory = [&](const memory::desc &desc, const void *data) {
-    return memory(desc, engine(), const_cast<void *>(data));
-  };
-  dnnl::stream &stream = streamOfThread();
-  const memory scratchpad(product.scratchpad, engine(),
-                          threadScratch(3, product.scratchpad.get_size() + 64));
-  product.primitive.execute(stream,
-                            {{DNNL_ARG_SRC, asMemory(product.lhs, lhs)},
-                             {DNNL_ARG_WEIGHTS, asMemory(product.rhs, rhs)},
-                             {DNNL_ARG_DST, asMemory(product.result, out)},
-                             {DNNL_ARG_SCRATCHPAD, scratchpad}});
-}
 
 /// Sums a product up in `tile`, [rows, columns], by blocks of terms:
 /// multiply(lhs, rhs, terms, adds) computes one, or adds it to what is there.
@@ -300,7 +193,7 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   float *tile = tileOf(elements);
   const MatrixStrides result = shape.result;
   shape.result = {shape.n, 1};
-  shape.wide = true;
+  shape.resultType = ProductShape::Type::f32;
   for (int64_t p = 0; p < pieces; ++p)
     for (bool adds : {false, true}) {
       shape.k = c.sum.count * (p + 1) / pieces - c.sum.count * p / pieces;
@@ -313,7 +206,7 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                 int64_t count, bool adds) {
               shape.k = count;
               shape.adds = adds;
-              multiply(productOf(shape), lhsBlock, rhsBlock, tile);
+              productOf(shape).multiply(lhsBlock, rhsBlock, tile);
             });
   storeRows<BF16>(tile, shape.m, shape.n, out, result.rowStride,
                   result.columnStride);
@@ -330,7 +223,10 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                      {c.row.strides[0], c.sum.strides[0]},
                      {c.sum.strides[1], c.column.strides[1]},
                      {c.row.strides[2], c.column.strides[2]},
-                     std::is_same_v<Out, float>};
+                     ProductShape::Type::bf16,
+                     ProductShape::Type::bf16,
+                     std::is_same_v<Out, float> ? ProductShape::Type::f32
+                                                : ProductShape::Type::bf16};
   if (!isPlain(shape.lhs, shape.m, shape.k) ||
       !isPlain(shape.rhs, shape.k, shape.n))
     return false;
@@ -342,7 +238,7 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   if (!productOf(whole).good)
     return false;
   if (plain && c.terms == shape.k && shape.k <= DOT_BLOCK) {
-    multiply(productOf(whole), lhs, rhs, out);
+    productOf(whole).multiply(lhs, rhs, out);
     return true;
   }
   const int64_t rows = std::clamp<int64_t>(LARGEST_TILE / shape.n, 1, shape.m);
@@ -406,46 +302,19 @@ void runByPanels(const uint16_t *lhs, const uint16_t *rhs, Out *out,
 // In f32
 //===----------------------------------------------------------------------===//
 
-/// A dense f32 copy of an operand: rows, columns or both may be of several
-/// loops. Lies in memory as the operand does, so that reading it is in order.
-struct Widened {
-  const float *data;
-  MatrixStrides matrix;
+template <typename Float> struct WidenRow {
+  void operator()(const uint16_t *from, int64_t step, float *to,
+                  int64_t count) const {
+    widenRow(Float(), from, step, to, count);
+  }
 };
-
-/// `operand`: 0 or 1, whose lines are `line`; the contraction goes along `sum`
-/// and `outer`.
-template <typename Float>
-Widened widen(const uint16_t *from, unsigned operand, const Extent &line,
-              const Contraction &c) {
-  auto *to = static_cast<float *>(threadScratch(
-      operand == 0 ? 5 : 6, size_t(line.count * c.terms) * sizeof(float)));
-  const int64_t lineStep = line.strides[operand],
-                sumStep = c.sum.strides[operand];
-  const bool along = sumStep == 1 || lineStep != 1; // lines of terms
-  int64_t begin = 0;
-  (void)forEach(c.outer, {}, true, [&](std::array<int64_t, 3> offsets, bool) {
-    const uint16_t *block = from + offsets[operand];
-    if (along && c.sum.count == c.terms)
-      widenRows<Float>(block, line.count, lineStep, c.terms, sumStep, to);
-    else if (along)
-      for (int64_t l = 0; l < line.count; ++l)
-        widenRow(Float(), block + l * lineStep, sumStep,
-                 to + l * c.terms + begin, c.sum.count);
-    else
-      widenRows<Float>(block, c.sum.count, sumStep, line.count, lineStep,
-                       to + begin * line.count);
-    begin += c.sum.count;
-    return Status(Success());
-  });
-  return {to, along ? MatrixStrides{c.terms, 1} : MatrixStrides{1, line.count}};
-}
 
 template <typename Float, typename Out>
 Status runWidened(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
   constexpr bool isWide = std::is_same_v<Out, float>;
-  const Widened right = widen<Float>(rhs, 1, c.column, c);
+  const WidenRow<Float> widenRow;
+  const DenseOperand right = densify<float>(rhs, 1, c.column, c, widenRow);
   const int64_t rows =
       std::clamp<int64_t>(LARGEST_TILE / c.column.count, 1, c.row.count);
   float *tile = isWide ? nullptr : tileOf(rows * c.column.count);
@@ -454,7 +323,8 @@ Status runWidened(const uint16_t *lhs, const uint16_t *rhs, Out *out,
   for (int64_t r = 0; r < c.row.count; r += rows) {
     Extent row = c.row;
     row.count = std::min(rows, c.row.count - r);
-    const Widened lhsRows = widen<Float>(lhs + r * row.strides[0], 0, row, c);
+    const DenseOperand lhsRows =
+        densify<float>(lhs + r * row.strides[0], 0, row, c, widenRow);
     const Contraction dense{
         {row.count, {lhsRows.matrix.rowStride, 0, rowStep}},
         {c.column.count, {0, right.matrix.rowStride, columnStep}},
@@ -549,8 +419,8 @@ MatrixStrides widenBatch(const uint16_t *from, int64_t count, int64_t step,
     widenRow(Float(), from, 1, to, count * size);
   else
     for (int64_t i = 0; i < count; ++i)
-      widenRows<Float>(from + i * step, rows, matrix.rowStride, columns,
-                       matrix.columnStride, to + i * size);
+      copyRows(from + i * step, rows, matrix.rowStride, columns,
+               matrix.columnStride, to + i * size, WidenRow<Float>());
   return byColumns ? MatrixStrides{1, columns} : MatrixStrides{columns, 1};
 }
 

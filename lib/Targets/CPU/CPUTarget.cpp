@@ -30,6 +30,7 @@ KernelPolicy policy() {
   // Kernels that cost so much take 2 us longer, and one takes 5 ms to compile.
   policy.smallStep = 20'000;
   policy.widensProducts = true;
+  policy.multipliesBytes = true;
   policy.isLibraryDot = [](Type elementType, const DotSize &size) {
     // Fewer are less than a call of the library, which computes batches of
     // small matrices at once; those of f64 may have many terms.

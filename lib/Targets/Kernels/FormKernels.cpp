@@ -17,11 +17,11 @@
 #include "OverwriteDeadInputs.h"
 #include "PickedElements.h"
 #include "PlainKernels.h"
+#include "ProductTypes.h"
 #include "RowCalls.h"
 #include "ScatterIntoSums.h"
 #include "SolverCalls.h"
 #include "SplitReductions.h"
-#include "WideProducts.h"
 #include "WrappedIndices.h"
 
 #include "meshloom/ControlFlow/BlockOrder.h"
@@ -493,7 +493,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     // Inner blocks first: their kernels then tell what outer ones must store.
     DenseSet<Value> inMemory;
     for (Block *block : llvm::reverse(blocks)) {
-      widenProducts(*block, policy);
+      chooseProductTypes(*block, policy);
       multiplyOuterProducts(*block);
       combineSlices(*block, inMemory);
       if (policy.picksElements)

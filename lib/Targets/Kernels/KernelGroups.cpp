@@ -88,7 +88,7 @@ bool meshloom::isGeneratedDot(Operation *op, const KernelPolicy &policy) {
     if (size.multiplications() <= small)
       return true;
   }
-  return !policy.isLibraryDot(elementTypeOf(dot.getLhs().getType()), size);
+  return !policy.isLibraryDot(dot.getType().getElementType(), size);
 }
 
 static ShardAttr domainOf(Value value) {

@@ -95,14 +95,19 @@ int64_t DotGeneralOp::getTerms() {
 }
 
 LogicalResult DotGeneralOp::verify() {
-  Type element = elementTypeOf(getLhs().getType());
-  if (elementTypeOf(getRhs().getType()) != element)
+  const Type lhsElement = elementTypeOf(getLhs().getType()),
+             rhsElement = elementTypeOf(getRhs().getType()),
+             element = getType().getElementType();
+  const bool areBytes = lhsElement.isInteger(8) && rhsElement.isInteger(8) &&
+                        element.isInteger(32);
+  if (lhsElement != rhsElement && !areBytes)
     return violates(*this, 1) << "the operands differ in element type";
-  if (isWidening() && !((element.isF16() || element.isBF16()) &&
-                        getType().getElementType().isF32()))
+  if (isWidening() && !areBytes &&
+      !((lhsElement.isF16() || lhsElement.isBF16()) && element.isF32()))
     return violates(*this, 1)
            << "the result is neither of the operands' element type, nor f32 "
-              "where that is f16 or bf16";
+              "where that is f16 or bf16, nor of 32 bits where that is an "
+              "integer of 8";
   ArrayRef<int64_t> lhsBatching = getLhsBatchingDimensions(),
                     rhsBatching = getRhsBatchingDimensions(),
                     lhsContracting = getLhsContractingDimensions(),

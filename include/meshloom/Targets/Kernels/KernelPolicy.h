@@ -52,9 +52,11 @@ struct KernelPolicy {
   /// Says whether kernels over the same rows become one call (RowCalls.h).
   bool joinsRows = false;
   /// Says whether the library multiplies bf16 and f16 into f32; else they are
-  /// converted first (WideProducts.h).
+  /// converted first (ProductTypes.h).
   bool widensProducts = false;
-  /// Returns whether the target's library does products of operands of this
+  /// Says whether the library multiplies integers of 8 bits into 32.
+  bool multipliesBytes = false;
+  /// Returns whether the target's library does products of results of this
   /// element type, and of this size; others become kernels.
   bool (*isLibraryDot)(Type elementType, const DotSize &size) =
       [](Type elementType, const DotSize &) { return elementType.isF32(); };

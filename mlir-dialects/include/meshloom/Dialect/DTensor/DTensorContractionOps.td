@@ -26,7 +26,8 @@ def DTensor_DotGeneralOp : DTensor_Op<"dot_general", [Pure, DTensor_Vectorisable
 
     Constraints:
     * (C1) The operands have the same element type, which the result has, too, or
-      it is f32 where they are f16 or bf16.
+      it is f32 where they are f16 or bf16. Integers of 8 bits, each operand of
+      any sign, have results of 32 bits as well.
     * (C2) `lhs_batching_dimensions` and `rhs_batching_dimensions`, and the two
       lists of contracting dims, are equally long.
     * (C3) The listed dims are dims of their operand, each at most once.
