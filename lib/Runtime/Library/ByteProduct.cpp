@@ -91,21 +91,23 @@ DenseOperand<uint32_t> widen(DType type, const uint8_t *from, unsigned operand,
 /// In 32 bits: some rows at once, so that their copy stays in cache.
 Status runWidened(DType lhsType, const uint8_t *lhs, DType rhsType,
                   const uint8_t *rhs, uint32_t *out, const Contraction &c) {
-  const DenseOperand right = widen(rhsType, rhs, 1, c.column, c);
+  const DenseOperand columnsCopy = widen(rhsType, rhs, 1, c.column, c);
   const int64_t most =
       std::clamp<int64_t>(LARGEST_TILE / c.terms, 1, c.row.count);
   for (int64_t r = 0; r < c.row.count; r += most) {
     Extent rows = c.row;
     rows.count = std::min(most, c.row.count - r);
-    const DenseOperand left =
+    const DenseOperand rowsCopy =
         widen(lhsType, lhs + r * rows.strides[0], 0, rows, c);
     const Contraction dense{
-        {rows.count, {left.matrix.rowStride, 0, rows.strides[2]}},
-        {c.column.count, {0, right.matrix.rowStride, c.column.strides[2]}},
-        {c.terms, {left.matrix.columnStride, right.matrix.columnStride, 0}},
+        {rows.count, {rowsCopy.matrix.rowStride, 0, rows.strides[2]}},
+        {c.column.count,
+         {0, columnsCopy.matrix.rowStride, c.column.strides[2]}},
+        {c.terms,
+         {rowsCopy.matrix.columnStride, columnsCopy.matrix.columnStride, 0}},
         {},
         c.terms};
-    if (Status ok = runTiles<uint32_t>(left.data, right.data,
+    if (Status ok = runTiles<uint32_t>(rowsCopy.data, columnsCopy.data,
                                        out + r * rows.strides[2], dense);
         !ok)
       return ok;

@@ -11,9 +11,9 @@
 
 namespace meshloom::library {
 
-/// The element types of a product. Those of both operands and of the result are
-/// the same, but for products of bf16 or f16 into f32, and of I8 and UI8, each
-/// operand of either, into integers of 32 bits.
+/// The element types of a product. All three are the same, but for products of
+/// bf16 or f16 into f32, and of I8 and UI8, each operand of either, into
+/// integers of 32 bits.
 struct DotTypes {
   DType lhs = DType::F32, rhs = DType::F32, out = DType::F32;
 };
