@@ -4,7 +4,7 @@
 #include "meshloom/Runtime/Combine.h"
 
 #include "meshloom/Runtime/HalfFloats.h"
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 // for it, and by fences. It is told what is guaranteed, and no more than that.
 #pragma once
 
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <atomic>
 #include <memory>

@@ -10,7 +10,7 @@
 #include "LaneTranspose.h"
 #include "ThreadScratch.h"
 #include "VectorWidth.h"
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <cstring>

@@ -12,7 +12,7 @@
 #include "LaneTranspose.h"
 #include "ThinProduct.h"
 #include "VectorWidth.h"
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <complex>

@@ -9,7 +9,7 @@
 
 #include "LaneTranspose.h"
 #include "VectorWidth.h"
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <cstring>

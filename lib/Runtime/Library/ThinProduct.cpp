@@ -8,7 +8,7 @@
 #include "ThinProduct.h"
 
 #include "ThreadScratch.h"
-#include "meshloom/Runtime/ThreadSanitizer.h"
+#include "meshloom/Runtime/Sanitizers.h"
 
 #include <cstring>
 #include <type_traits>

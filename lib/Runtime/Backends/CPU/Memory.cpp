@@ -2,18 +2,13 @@
 // The block pool.
 #include "Memory.h"
 
+#include "meshloom/Runtime/Sanitizers.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#ifdef __SANITIZE_ADDRESS__
-#define MESHLOOM_POISONS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MESHLOOM_POISONS 1
-#endif
-#endif
-#ifdef MESHLOOM_POISONS
+#ifdef MESHLOOM_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -41,7 +36,7 @@ int64_t roundedSize(int64_t bytes) {
 /// nothing.
 void setUsable([[maybe_unused]] char *data, [[maybe_unused]] int64_t usable,
                [[maybe_unused]] int64_t bytes) {
-#ifdef MESHLOOM_POISONS
+#ifdef MESHLOOM_ADDRESS_SANITIZER
   ASAN_UNPOISON_MEMORY_REGION(data, size_t(usable));
   ASAN_POISON_MEMORY_REGION(data + usable, size_t(bytes - usable));
 #endif
