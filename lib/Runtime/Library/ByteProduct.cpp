@@ -17,18 +17,6 @@ using namespace meshloom::library;
 
 namespace {
 
-/// Returns the same product with rows and columns in each other's place.
-Contraction transposed(Contraction c, std::vector<Extent> &outer) {
-  outer.assign(c.outer.begin(), c.outer.end());
-  std::swap(c.row, c.column);
-  for (Extent *extent : {&c.row, &c.column, &c.sum})
-    std::swap(extent->strides[0], extent->strides[1]);
-  for (Extent &extent : outer)
-    std::swap(extent.strides[0], extent.strides[1]);
-  c.outer = outer;
-  return c;
-}
-
 /// Returns whether oneDNN has good code for the product, and ran it. The right
 /// operand is signed.
 bool runByLibrary(bool isLhsSigned, const uint8_t *lhs, const uint8_t *rhs,
@@ -120,9 +108,7 @@ Status runWidened(DType lhsType, const uint8_t *lhs, DType rhsType,
 Status library::byteProduct(DType lhsType, const uint8_t *lhs, DType rhsType,
                             const uint8_t *rhs, uint32_t *out,
                             const Contraction &c) {
-  // A column-major result is the row-major result of the transposed product.
-  if (c.row.strides[2] == 1 && c.row.count > 1 &&
-      (c.column.strides[2] != 1 || c.column.count == 1)) {
+  if (hasColumnMajorResult(c)) {
     std::vector<Extent> outer;
     return byteProduct(rhsType, rhs, lhsType, lhs, out, transposed(c, outer));
   }

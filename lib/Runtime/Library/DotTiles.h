@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace meshloom::library {
 
@@ -40,6 +42,26 @@ struct Contraction {
   std::span<const Extent> outer;
   int64_t terms; ///< of each element
 };
+
+/// Returns whether the result is column-major: it is the row-major result of
+/// the transposed product.
+inline bool hasColumnMajorResult(const Contraction &c) {
+  return c.row.strides[2] == 1 && c.row.count > 1 &&
+         (c.column.strides[2] != 1 || c.column.count == 1);
+}
+
+/// Returns the product of the transposed operands in each other's place, whose
+/// outer loops are put into `outer`.
+inline Contraction transposed(Contraction c, std::vector<Extent> &outer) {
+  outer.assign(c.outer.begin(), c.outer.end());
+  std::swap(c.row, c.column);
+  for (Extent *extent : {&c.row, &c.column, &c.sum})
+    std::swap(extent->strides[0], extent->strides[1]);
+  for (Extent &extent : outer)
+    std::swap(extent.strides[0], extent.strides[1]);
+  c.outer = outer;
+  return c;
+}
 
 /// Calls body(offsets of lhs, rhs and out, first) for every iteration of
 /// `loops`.

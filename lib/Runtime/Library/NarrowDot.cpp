@@ -258,18 +258,11 @@ bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
 template <typename Out>
 void runByPanels(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                  Contraction c) {
-  std::vector<Extent> outer(c.outer.begin(), c.outer.end());
-  // A column-major result is the row-major result of the transposed product.
-  if (c.row.strides[2] == 1 && c.row.count > 1 &&
-      (c.column.strides[2] != 1 || c.column.count == 1)) {
+  std::vector<Extent> outer;
+  if (hasColumnMajorResult(c)) {
     std::swap(lhs, rhs);
-    std::swap(c.row, c.column);
-    for (Extent *extent : {&c.row, &c.column, &c.sum})
-      std::swap(extent->strides[0], extent->strides[1]);
-    for (Extent &extent : outer)
-      std::swap(extent.strides[0], extent.strides[1]);
+    c = transposed(c, outer);
   }
-  c.outer = outer;
   const MatrixStrides lhsStrides{c.row.strides[0], c.sum.strides[0]},
       rhsStrides{c.sum.strides[1], c.column.strides[1]};
   const int64_t n = c.column.count;
