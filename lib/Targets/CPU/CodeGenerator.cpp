@@ -130,10 +130,12 @@ static const std::string &featureOptions(bool portable) {
   static const auto &options = *new std::array<std::string, 2>([] {
     // An instruction that loads or stores lanes one by one takes longer than as
     // many loads and stores, and hides from the vectoriser that strided
-    // elements can be picked out of whole vectors.
+    // elements can be picked out of whole vectors. LLVM gives some processors
+    // with vectors of 512 bits only half of them, as the first of those became
+    // slower by them; the loops of scripts use all.
     const std::string preferences =
         llvm::Triple(llvm::sys::getProcessTriple()).isX86()
-            ? "+prefer-no-gather,+prefer-no-scatter"
+            ? "+prefer-no-gather,+prefer-no-scatter,-prefer-256-bit"
             : "";
     std::string common;
     SmallVector<StringRef> names;
