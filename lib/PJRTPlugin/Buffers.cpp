@@ -8,6 +8,7 @@
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/PlanClient.h"
+#include "meshloom/Runtime/Plan/UserMemory.h"
 
 #include <cstring>
 #include <fmt/ranges.h>
@@ -50,10 +51,34 @@ struct UserElements {
   int32_t typeNumber;
   std::span<const int64_t> extents;
   std::span<const int64_t> strides; ///< in bytes; empty: row-major
+
+  int64_t bytes(const ElementType &element) const {
+    return std::accumulate(extents.begin(), extents.end(), element.width(),
+                           std::multiplies<int64_t>());
+  }
 };
 
-/// A copy of the user's elements, which lie in `order`. Results may share the
-/// memory of arguments, so memory that must never be written is of no use here.
+/// The size from which an array lies in memory of the user: copying less takes
+/// no longer than to say that the memory is no longer needed.
+constexpr int64_t fewestBytesInPlace = 1 << 16;
+
+/// Returns whether an array whose dims lie in `order` can have its elements
+/// where they are.
+bool canLieInPlace(const UserElements &elements, const ElementType &element,
+                   const DimOrder &order) {
+  const auto [data, typeNumber, extents, strides] = elements;
+  const int64_t width = element.width();
+  return data && isAligned(data) && !element.isToken &&
+         element.unusedBits == 0 && element.storage != DType::I1 &&
+         elements.bytes(element) >= fewestBytesInPlace &&
+         (strides.empty() || strides.size() == extents.size()) &&
+         order.inMemory(strides.empty()
+                            ? rowMajorStrides(extents, width)
+                            : Shape(strides.begin(), strides.end())) ==
+             rowMajorStrides(order.inMemory(extents), width);
+}
+
+/// A copy of the user's elements, which lie in `order`.
 std::shared_ptr<const char> copyOf(const UserElements &elements,
                                    const ElementType &element,
                                    const DimOrder &order) {
@@ -63,8 +88,7 @@ std::shared_ptr<const char> copyOf(const UserElements &elements,
     Error(fmt::format("the elements of a buffer of {} dims have {} strides",
                       extents.size(), strides.size()))
         .raise();
-  const int64_t bytes = std::accumulate(extents.begin(), extents.end(), width,
-                                        std::multiplies<>());
+  const int64_t bytes = elements.bytes(element);
   auto copy = allocateAligned(bytes);
   if (bytes == 0)
     return copy;
@@ -81,11 +105,12 @@ std::shared_ptr<const char> copyOf(const UserElements &elements,
   return copy;
 }
 
-/// A buffer with a copy of the user's elements.
+/// A buffer of the user's elements: `inPlace` where they are, or a copy where
+/// that is null.
 Result<std::unique_ptr<BufferObject>>
-bufferWithCopy(const ClientObject &client, MemoryObject &memory,
-               const UserElements &elements, const ElementType &element,
-               const DimOrder &order) {
+bufferOf(const ClientObject &client, MemoryObject &memory,
+         const UserElements &elements, const ElementType &element,
+         const DimOrder &order, std::shared_ptr<const char> inPlace = nullptr) {
   if (memory.device->client != &client)
     return Error("a buffer's device is of a different client");
   const Shape shape(elements.extents.begin(), elements.extents.end());
@@ -93,7 +118,7 @@ bufferWithCopy(const ClientObject &client, MemoryObject &memory,
   if (!element.isToken) {
     auto array = arrayInPlace(
         client.client, onOneDevice(element.storage, order.inMemory(shape)),
-        copyOf(elements, element, order));
+        inPlace ? std::move(inPlace) : copyOf(elements, element, order));
     if (!array)
       return array.error();
     part.whole = std::make_shared<SharedArray>(std::move(*array));
@@ -118,12 +143,20 @@ Status fromHost(const Arguments &args) {
                              elements.extents, element->width());
   if (!order)
     return order.error();
-  auto buffer = bufferWithCopy(args.object<ClientObject>(Args::client), memory,
-                               elements, *element, *order);
+  Event done;
+  std::shared_ptr<const char> inPlace;
+  if (args.get<capi::HostBufferSemantics>(Args::host_buffer_semantics) ==
+          capi::HostBufferSemantics::ZeroCopy &&
+      canLieInPlace(elements, *element, *order)) {
+    done = Event::pending();
+    inPlace =
+        plan::UserMemory::block(elements.data, [done] { done.complete(); });
+  }
+  auto buffer = bufferOf(args.object<ClientObject>(Args::client), memory,
+                         elements, *element, *order, std::move(inPlace));
   if (!buffer)
     return buffer.error();
-  args.give(Args::done_with_host_buffer,
-            std::make_unique<EventObject>(Event()));
+  args.give(Args::done_with_host_buffer, std::make_unique<EventObject>(done));
   args.give(Args::buffer, std::move(*buffer));
   return Success();
 }
@@ -151,8 +184,8 @@ Status viewOfUserMemory(const Arguments &args) {
     return strides.error();
   elements.strides = *strides;
   auto buffer =
-      bufferWithCopy(args.object<ClientObject>(Args::client), memory, elements,
-                     *element, DimOrder::rowMajor(elements.extents.size()));
+      bufferOf(args.object<ClientObject>(Args::client), memory, elements,
+               *element, DimOrder::rowMajor(elements.extents.size()));
   if (!buffer)
     return buffer.error();
   args.give(Args::buffer, std::move(*buffer));

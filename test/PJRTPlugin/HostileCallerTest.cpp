@@ -91,6 +91,13 @@ TEST_F(HostileCallerTest, DamagedShapesOfBuffersAreErrors) {
                     .set(Args::num_byte_strides, size_t(2));
               }),
               HasSubstr("1 dims have 2 strides"));
+  dims = {1 << 16};
+  EXPECT_THAT(error([](Block &args) {
+                args.set(Args::data, (char *)nullptr)
+                    .set(Args::host_buffer_semantics,
+                         HostBufferSemantics::ZeroCopy);
+              }),
+              HasSubstr("expected 262144 bytes for a buffer"));
   dims = {-1};
   EXPECT_THAT(error([](Block &) {}), HasSubstr("the extent -1"));
   dims = {int64_t(1) << 62};

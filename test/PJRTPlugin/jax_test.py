@@ -8,6 +8,7 @@ package in python/.
 """
 import contextlib
 import ctypes
+import gc
 import importlib.util
 import os
 import re
@@ -18,6 +19,7 @@ import time
 import traceback
 import unittest
 import unittest.mock
+import weakref
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -133,17 +135,67 @@ class OneDevice(unittest.TestCase):
             y.delete()
         np.testing.assert_array_equal(seen, np.arange(1024.0))
 
-    def test_donated_memory_of_the_user_is_not_overwritten(self):
-        memory = np.empty(4096 + 16, np.float32)
+    def users_memory(self, count):
+        """Ones in NumPy's memory, which lie where arrays can have their elements."""
+        memory = np.ones(count + 16, np.float32)
         start = (-memory.ctypes.data % 64) // 4
-        x = memory[start : start + 4096]
-        x[:] = 1
+        return memory[start : start + count]
+
+    def test_memory_of_the_user_is_read_where_it_is(self):
+        x = self.users_memory(1 << 16)
         y = jax.device_put(x, jax.devices()[0])
-        same = jax.jit(lambda a: a)(y)
+        self.assertEqual(y.unsafe_buffer_pointer(), x.ctypes.data)
+        shards = jax.device_put(
+            x, NamedSharding(jax.make_mesh((2,), "x"), P("x"))
+        ).addressable_shards
+        self.assertEqual(len(shards), 2)
+        for shard in shards:
+            self.assertEqual(shard.data.unsafe_buffer_pointer() % 64, 0)
+            np.testing.assert_array_equal(shard.data, x[shard.index])
+
+    def test_memory_of_the_user_is_not_overwritten(self):
+        for program in (
+            lambda a: a + 1,
+            lambda a: jax.lax.fori_loop(0, 3, lambda i, b: b + 1, a) - 2,
+            lambda a: jax.lax.cond(a[0] > 0, lambda b: b + 1, lambda b: b, a),
+        ):
+            x = self.users_memory(1 << 16)
+            y = jax.device_put(x, jax.devices()[0])
+            same = jax.jit(lambda a: a)(y)
+            for donated in (y, same):
+                z = jax.jit(program, donate_argnums=0)(donated)
+                np.testing.assert_array_equal(z, 2)
+                np.testing.assert_array_equal(x, 1)
+
+    def test_results_do_not_lie_in_memory_of_the_user(self):
+        x = self.users_memory(1 << 16)
+        for program in (
+            lambda a: a,
+            lambda a: a.reshape(256, 256),
+            lambda a: a[:32768],
+            lambda a: jax.lax.cond(a[0] > 0, lambda b: b, lambda b: b + 1, a),
+            lambda a: jax.lax.fori_loop(0, 0, lambda i, b: b + 1, a),
+        ):
+            x[:] = 1
+            y = jax.jit(program)(jax.device_put(x, jax.devices()[0]))
+            y.block_until_ready()
+            x[:] = 5
+            np.testing.assert_array_equal(y, 1)
+
+    def test_memory_of_the_user_is_given_back(self):
+        x = self.users_memory(1 << 16)
+        memory = weakref.ref(x.base)
+        y = jax.device_put(x, jax.devices()[0])
+        del x
+        z = y + 1
+        np.testing.assert_array_equal(y, 1)
+        self.assertIsNotNone(memory())
         y.delete()
-        z = jax.jit(lambda a: a + 1, donate_argnums=0)(same)
-        np.testing.assert_array_equal(z, 2)
-        np.testing.assert_array_equal(x, 1)
+        z.block_until_ready()
+        gc.collect()
+        jnp.zeros(1).block_until_ready()  # JAX gives up what it had to keep
+        gc.collect()
+        self.assertIsNone(memory())
 
     def test_a_donated_array_is_gone(self):
         x = jnp.arange(8.0)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs JAX's own tests on the plug-in, and compares with expected_failures.txt.
 
-  python run_jax_tests.py PLUGIN SOURCE [--every N] [--workers N] FILE ...
+  python run_jax_tests.py PLUGIN SOURCE [--every N [--sample K]] [--workers N] FILE ...
 
 SOURCE is a folder with JAX's sources at the version that this Python has
 (`git clone --depth 1 --branch jax-v0.10.2 https://github.com/jax-ml/jax`); FILE is the name
 of a test file in its folder `tests`, as `lax_test`. With --every N one test in N runs,
-always the same ones. Needs pytest, pytest-xdist (a test that ends its process ends no
+always the same ones: those of sample K, from 0 to N - 1, by default 0. Needs pytest, pytest-xdist (a test that ends its process ends no
 other), absl-py and hypothesis; a Python without them, and a missing SOURCE, is a skip (exit
 code 77, for ctest).
 
@@ -49,6 +49,7 @@ def run_file(arguments, name):
     environment["JAX_PLATFORMS"] = "meshloom,cpu"
     environment["MESHLOOM_PJRT_PLUGIN"] = str(Path(arguments.plugin).resolve())
     environment["MESHLOOM_SAMPLE_EVERY"] = str(arguments.every)
+    environment["MESHLOOM_SAMPLE"] = str(arguments.sample)
     paths = [HERE, HERE.parents[1] / "python", environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(map(str, filter(None, paths)))
     with tempfile.TemporaryDirectory() as scratch:
@@ -75,9 +76,12 @@ def main():
     parser.add_argument("plugin")
     parser.add_argument("source")
     parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--sample", type=int, default=0, metavar="K")
     parser.add_argument("--workers", type=int, default=2, metavar="N")
     parser.add_argument("files", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
+    if not 0 <= arguments.sample < arguments.every:
+        parser.error(f"--sample is from 0 to {arguments.every - 1}")
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         skip(f"this Python has no {', '.join(missing)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A plug-in of pytest for run_jax_tests.py: one test in MESHLOOM_SAMPLE_EVERY runs."""
+"""A plug-in of pytest for run_jax_tests.py: one test in MESHLOOM_SAMPLE_EVERY runs, by sample number."""
 import os
 import zlib
 
@@ -13,4 +13,5 @@ def pytest_configure():
 
 def pytest_collection_modifyitems(items):
     every = int(os.environ.get("MESHLOOM_SAMPLE_EVERY", "1"))
-    items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % every == 0]
+    sample = int(os.environ.get("MESHLOOM_SAMPLE", "0"))
+    items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % every == sample]

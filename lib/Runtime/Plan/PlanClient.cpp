@@ -6,6 +6,7 @@
 #include "meshloom/Runtime/HappensBefore.h"
 #include "meshloom/Runtime/Plan/Components.h"
 #include "meshloom/Runtime/Plan/ControlGraph.h"
+#include "meshloom/Runtime/Plan/UserMemory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,7 +31,7 @@ int64_t plan::machineMemory() {
 bool plan::mayOverwrite(const Array &array) {
   return array.isUnique() &&
          std::ranges::all_of(BlockBuffer::of(array), [](const Block &block) {
-           return isLastReference(block);
+           return isLastReference(block) && !UserMemory::has(block);
          });
 }
 

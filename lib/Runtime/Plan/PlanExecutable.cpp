@@ -7,6 +7,7 @@
 #include "meshloom/Runtime/LaunchedRuns.h"
 #include "meshloom/Runtime/Plan/StepProfile.h"
 #include "meshloom/Runtime/Plan/Steps.h"
+#include "meshloom/Runtime/Plan/UserMemory.h"
 
 #include <algorithm>
 #include <chrono>
@@ -260,6 +261,23 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
   return spent.count();
 }
 
+/// Copies results that are arguments in memory of the user.
+static Status leaveUserMemory(PlanClient &client, std::vector<Array> &results) {
+  for (Array &result : results) {
+    const std::vector<Block> &blocks = BlockBuffer::of(result);
+    if (std::ranges::none_of(blocks, UserMemory::has))
+      continue;
+    Result<std::shared_ptr<BlockBuffer>> copy = client.allocate(result.type());
+    if (!copy)
+      return copy.error();
+    for (size_t slot = 0; slot < blocks.size(); ++slot)
+      client.copy(slot, (*copy)->blocks()[slot].get(), blocks[slot].get(),
+                  client.blockBytes(result.type()));
+    result = Array(result.type(), std::move(*copy), result.event());
+  }
+  return Success();
+}
+
 Result<std::vector<Array>>
 PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
                        RunExchanges exchanges) {
@@ -285,7 +303,11 @@ PlanExecutable::runNow(std::vector<Array> &&arguments, Pending profile,
   const auto begin = std::chrono::steady_clock::now();
   Result<std::vector<Array>> results = [&]() -> Result<std::vector<Array>> {
     try {
-      return run(std::move(arguments));
+      Result<std::vector<Array>> computed = run(std::move(arguments));
+      if (computed)
+        if (Status copied = leaveUserMemory(*device, *computed); !copied)
+          return copied.error();
+      return computed;
     } catch (const std::bad_alloc &) {
       return Error(
           fmt::format("out of memory while running program '{}'", loaded.name),

@@ -121,8 +121,9 @@ inline Block stablehloProgram(std::string_view text) {
 
 /// Kinds of values in a NamedValue.
 enum class ValueKind : int32_t { String, Int64, Int64List, Float, Bool };
-/// When a plug-in may stop reading what a new buffer's data came from.
-enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0 };
+/// How long a plug-in may read what a new buffer's data came from: `ZeroCopy`
+/// is until it says that it no longer does.
+enum class HostBufferSemantics : int32_t { OnlyDuringCall = 0, ZeroCopy = 2 };
 /// Kinds of a Buffer_MemoryLayout.
 enum class MemoryLayoutKind : int32_t { Tiled, Strides };
 /// States of a ProcessInfo. The others are those of processes that are
