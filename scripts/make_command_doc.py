@@ -22,7 +22,7 @@ TOOLS = {
     "mnist_mlp": "The tutorial: trains an MLP on digits ([GettingStarted.md](GettingStarted.md)).",
 }
 # Options of ours among the hundreds that every tool like mlir-opt has.
-OPT_OPTIONS = ("--auto-layout", "--contract=", "--emit-portable-artifact", "--explain", "--function=", "--machine=", "--mesh=", "--predict",
+OPT_OPTIONS = ("--auto-layout", "--contract=", "--emit-portable-artifact", "--explain", "--function=", "--machine=", "--mesh=", "--predict", "--reconsider",
                "--suggest", "--target=", "--timing", "--tpu-library=", "--update-contract", "--version", "--what-if=", "-o ")
 
 

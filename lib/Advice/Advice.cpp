@@ -64,7 +64,8 @@ void AdvisedFunction::layOutOpenArguments(const Signature &signature) {
   for (BlockArgument argument : function().getArguments()) {
     const unsigned number = argument.getArgNumber();
     if (isa<RankedTensorType>(argument.getType()) &&
-        !annotatedLayout(argument.getType()))
+        (options.autoLayout->reconsider ||
+         !annotatedLayout(argument.getType())))
       annotate(function(), {.arguments = {number}},
                signature.arguments[number].type.layout);
   }

@@ -19,6 +19,7 @@
 #include "meshloom/Core/TensorSize.h"
 #include "meshloom/Core/Timing.h"
 #include "meshloom/Layout/Passes.h"
+#include "meshloom/Predict/Predict.h"
 #include "meshloom/SPMD/Passes.h"
 #include "meshloom/Support/ExplanationText.h"
 #include "meshloom/Support/MachineModelFile.h"
@@ -209,8 +210,10 @@ void meshloom::beginToPrepare(const CompileOptions &options) {
     (*target)->prepare(emitOptionsOf(options));
 }
 
-Result<Compiled> meshloom::compile(ModuleOp module,
-                                   const CompileOptions &options) {
+/// Compiles a program with its layouts, or with automatic ones that are found
+/// from them.
+static Result<Compiled> compileAsAsked(ModuleOp module,
+                                       const CompileOptions &options) {
   MLIRContext *context = module.getContext();
   Result<const Target *> target = findTarget(options.target);
   if (!target)
@@ -315,4 +318,70 @@ Result<Compiled> meshloom::compile(ModuleOp module,
   if (key && *compiled)
     storeProgram(*key, **compiled);
   return std::move(*compiled);
+}
+
+/// Returns a copy of a program whose layouts stay as they are written, as its
+/// user would compile it: it keeps to the memory of automatic layouts.
+static OwningOpRef<ModuleOp> asWritten(FuncOp function, int64_t memory) {
+  OwningOpRef<ModuleOp> copy = copyAlone(function);
+  FuncOp written = *copy->getOps<FuncOp>().begin();
+  if (memory > 0 && !written->hasAttr(memoryBudgetAttr))
+    written->setAttr(memoryBudgetAttr,
+                     Builder(copy->getContext()).getI64IntegerAttr(memory));
+  return copy;
+}
+
+/// Compiles a program whose layouts are a start. The search refines other
+/// layouts than the written ones, and by its own costs. So the program as it is
+/// written is predicted, too, and is the result where that is faster.
+static Result<Compiled> compileReconsidered(FuncOp function,
+                                            const CompileOptions &options) {
+  const OwningOpRef<ModuleOp> written =
+      asWritten(function, options.autoLayout->memory);
+  CompileOptions writtenOptions = options;
+  writtenOptions.autoLayout.reset();
+  CompileOptions plan = writtenOptions;
+  plan.makeCode = false;
+  plan.explain = nullptr;
+  plan.tightestContract = nullptr;
+  plan.inspect = nullptr;
+  plan.afterPass = nullptr;
+  const Result<Compiled> before = compileAsAsked(*written, plan);
+  if (!before) // It does not keep to the memory, or is wrong.
+    return compileAsAsked(function->getParentOfType<ModuleOp>(), options);
+  std::vector<Explanation> explanations;
+  CompileOptions searchOptions = options;
+  if (options.explain)
+    searchOptions.explain = [&](const Explanation &explanation) {
+      explanations.push_back(explanation);
+    };
+  Result<Compiled> found =
+      compileAsAsked(function->getParentOfType<ModuleOp>(), searchOptions);
+  if (found) {
+    const Result<Prediction> writtenCosts = predict(*before, options.machine),
+                             foundCosts = predict(*found, options.machine);
+    if (!writtenCosts || !foundCosts ||
+        foundCosts->time <= writtenCosts->time) {
+      for (const Explanation &explanation : explanations)
+        options.explain(explanation);
+      return found;
+    }
+  }
+  return compileAsAsked(*written, writtenOptions);
+}
+
+Result<Compiled> meshloom::compile(ModuleOp module,
+                                   const CompileOptions &options) {
+  if (!options.autoLayout || !options.autoLayout->reconsider ||
+      options.target == "stablehlo") // which has no plan of its steps
+    return compileAsAsked(module, options);
+  auto function = functionToCompile(module, options.function);
+  if (!function)
+    return function.error();
+  const bool isLaidOut =
+      llvm::any_of(function->getArgumentTypes(), [](Type type) {
+        return isa<RankedTensorType>(type) && annotatedLayout(type);
+      });
+  return isLaidOut ? compileReconsidered(*function, options)
+                   : compileAsAsked(module, options);
 }

@@ -36,10 +36,14 @@ FailureOr<ProgramCosts> predictCosts(OwningOpRef<ModuleOp> module,
 ArgumentSearch predictingSearch(const Target &target,
                                 const PartitionOptions &partition) {
   ArgumentSearch search;
-  search.predictTime = [&](OwningOpRef<ModuleOp> module) -> FailureOr<Cost> {
+  search.predictTime = [&](OwningOpRef<ModuleOp> module,
+                           Refinement refinement) -> FailureOr<Cost> {
+    PartitionOptions options;
+    options.copyOptionValuesFrom(partition);
+    options.autoLayout = refinement == Refinement::ByTime;
     mlir::PassManager passes(module->getContext());
     passes.enableVerifier(false);
-    buildRefinementPipeline(passes.nest<FuncOp>(), partition);
+    buildRefinementPipeline(passes.nest<FuncOp>(), options);
     if (failed(passes.run(*module)))
       return failure();
     FailureOr<ProgramCosts> costs =

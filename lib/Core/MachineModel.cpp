@@ -100,6 +100,12 @@ Status MachineModel::verify() const {
   }
   for (const auto &[function, time] : libraryLaunch)
     checks.push_back(check("library_launch_ps." + function, time, 0));
+  for (const auto &[work, time] : ordering) {
+    if (work != "sort" && work != "merge" && work != "top_k")
+      return Error("machine model: ordering_ps has no '" + work +
+                   "', only sort, merge and top_k");
+    checks.push_back(check("ordering_ps." + work, time, 0));
+  }
   for (const Status &status : checks)
     if (!status)
       return status.error();
@@ -190,10 +196,11 @@ size_t MachineModel::hash() const {
         kernelFlopsPerSecond, cacheBytes, packBytesPerSecond, launch,
         productLaunch, call})
     hash.add(uint64_t(field));
-  for (const auto &[function, time] : libraryLaunch) {
-    hash.add(function);
-    hash.add(uint64_t(time));
-  }
+  for (const auto *times : {&libraryLaunch, &ordering})
+    for (const auto &[name, time] : *times) {
+      hash.add(name);
+      hash.add(uint64_t(time));
+    }
   auto addLink = [&](const AxisLink &link) {
     hash.add(uint64_t(link.bytesPerSecond));
     hash.add(uint64_t(link.latency));

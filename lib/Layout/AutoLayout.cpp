@@ -79,6 +79,7 @@ private:
     if (reconsider)
       forgetLayouts(function);
     propagated.clear();
+    unmoved.clear();
     predicted.clear();
     necessaryStarts = 1;
     std::vector<std::vector<Layout>> starts;
@@ -110,8 +111,12 @@ private:
           << " at the peak of a step. Use more devices, or allow more memory";
       return signalPassFailure();
     }
+    const bool isAsWritten = isFasterAsWritten(best);
     report(best, meshes->size(), starts.size(), most);
     layOutAnew(function, best.arguments);
+    if (isAsWritten)
+      function->setAttr(refineAsWrittenAttr,
+                        mlir::UnitAttr::get(&getContext()));
   }
 
   /// Returns the number of the result that is the argument's next value.
@@ -327,9 +332,13 @@ private:
                                  : std::vector<std::vector<Layout>>();
     if (search)
       search->promising = starts;
-    if (starts.size() > mostLong)
-      starts = bestStarts(first, planFrom(starts, SearchDepth::SingleMoves),
-                          mostLong);
+    if (starts.size() > mostLong) {
+      std::vector<Plan> plans = planFrom(starts, SearchDepth::SingleMoves);
+      llvm::copy_if(plans, std::back_inserter(unmoved), [&](const Plan &plan) {
+        return llvm::is_contained(starts, plan.arguments);
+      });
+      starts = bestStarts(first, std::move(plans), mostLong);
+    }
     return starts;
   }
 
@@ -385,10 +394,11 @@ private:
   Plan searchWhole(std::vector<Plan> &plans) {
     constexpr size_t mostWhole = 2;
     const size_t chains = plans.size();
-    predictBest(plans, necessaryStarts);
+    predictBest(plans, necessaryStarts, mostPredicted());
+    predictBest(unmoved, /*firstStart=*/0, 2 * mostPredicted());
     std::vector<std::vector<Layout>> starts = bestStarts({}, plans, mostWhole);
-    if (const Plan *fastest = fastestOf(plans);
-        fastest && !llvm::is_contained(starts, fastest->arguments))
+    const Plan *fastest = fasterOf(fastestOf(plans), fastestOf(unmoved));
+    if (fastest && !llvm::is_contained(starts, fastest->arguments))
       starts.back() = fastest->arguments;
     llvm::append_range(plans, planFrom(starts, SearchDepth::Whole));
     Plan best = bestOf(plans);
@@ -398,8 +408,8 @@ private:
       plans.push_back(best);
     }
     predictBest(llvm::MutableArrayRef(plans).drop_front(chains),
-                /*firstStart=*/0);
-    const Plan *fastest = fastestOf(plans);
+                /*firstStart=*/0, mostPredicted());
+    fastest = fasterOf(fastestOf(plans), fastestOf(unmoved));
     return fastest ? *fastest : best;
   }
 
@@ -413,8 +423,9 @@ private:
   }
 
   /// Predicts the programs of all plans of starts in front of `firstStart`, and
-  /// of the best plans of others.
-  void predictBest(llvm::MutableArrayRef<Plan> plans, size_t firstStart) {
+  /// of the best plans of others: `most` in all.
+  void predictBest(llvm::MutableArrayRef<Plan> plans, size_t firstStart,
+                   size_t most) {
     if (!search || !search->predictTime)
       return;
     llvm::stable_sort(plans, [this](const Plan &plan, const Plan &other) {
@@ -435,7 +446,7 @@ private:
     for (Plan &plan : plans)
       if (!isFirst(plan))
         add(plan);
-    finalists.resize(std::min(finalists.size(), mostPredicted()));
+    finalists.resize(std::min(finalists.size(), most));
     mlir::parallelFor(&getContext(), 0, finalists.size(), [&](size_t index) {
       Plan &plan = *finalists[index];
       const auto found = llvm::find_if(predicted, [&](const Plan &other) {
@@ -450,12 +461,23 @@ private:
 
   /// Predicts the program with arguments that are laid out so; nothing where it
   /// cannot be compiled.
-  std::optional<Cost> predict(const std::vector<Layout> &arguments) {
+  std::optional<Cost> predict(const std::vector<Layout> &arguments,
+                              Refinement refinement = Refinement::ByTime) {
     mlir::OwningOpRef<mlir::ModuleOp> copy = copyAlone();
     layOutAnew(functionOf(*copy), arguments);
     const QuietThread quiet(&getContext());
-    FailureOr<Cost> time = search->predictTime(std::move(copy));
+    FailureOr<Cost> time = search->predictTime(std::move(copy), refinement);
     return succeeded(time) ? std::optional(*time) : std::nullopt;
+  }
+
+  /// Returns whether the program is faster where it is refined as if a user had
+  /// written these layouts, which is also how a copy of them is compiled.
+  bool isFasterAsWritten(const Plan &plan) {
+    if (!plan.predicted)
+      return false;
+    const std::optional<Cost> time =
+        predict(plan.arguments, Refinement::Written);
+    return time && *time < *plan.predicted;
   }
 
   /// Returns the plan whose program is predicted to be the fastest one of those
@@ -468,6 +490,14 @@ private:
           (!fastest || *plan.predicted < *fastest->predicted))
         fastest = &plan;
     return fastest;
+  }
+
+  /// Returns the one whose program is predicted to be faster, the first one
+  /// where both take as long; null where neither was predicted.
+  static const Plan *fasterOf(const Plan *plan, const Plan *other) {
+    if (!plan || !other)
+      return plan ? plan : other;
+    return *other->predicted < *plan->predicted ? other : plan;
   }
 
   /// Begins again with what was found, as long as that helps. Returns whether
@@ -626,6 +656,9 @@ private:
 
   SmallVector<unsigned> open;   ///< arguments, by number
   std::vector<Plan> propagated; ///< of the starts that were propagated
+  /// The plans of the promising starts in which their arguments stay, as people
+  /// write them by hand.
+  std::vector<Plan> unmoved;
   std::vector<Plan> predicted;
   size_t searchedStarts = 0;
   size_t necessaryStarts = 1; ///< so many are always searched from

@@ -11,6 +11,7 @@
 #include "meshloom/Dialect/DTensor/Notes.h"
 #include "meshloom/Dialect/DTensor/OpenSignature.h"
 
+#include "meshloom/Layout/ArgumentSearch.h"
 #include "meshloom/Layout/Passes.h"
 #include "meshloom/Layout/Search/LayoutSearch.h"
 
@@ -34,6 +35,7 @@ private:
       return signalPassFailure();
     function->removeAttr(dtensor::openArgumentsAttr);
     function->removeAttr(dtensor::openResultsAttr);
+    function->removeAttr(refineAsWrittenAttr);
   }
 
   LogicalResult refine(mlir::func::FuncOp function, const MachineModel &model) {
@@ -45,8 +47,9 @@ private:
       return success();
     const SearchDepth depth =
         singleMoves ? SearchDepth::SingleMoves : SearchDepth::Whole;
-    write(nodes, byTime ? findLayouts(nodes.graph, model, memory, depth)
-                        : refineByTimeAndBytes(nodes.graph, model, depth));
+    const bool isForTime = byTime && !function->hasAttr(refineAsWrittenAttr);
+    write(nodes, isForTime ? findLayouts(nodes.graph, model, memory, depth)
+                           : refineByTimeAndBytes(nodes.graph, model, depth));
     return success();
   }
 

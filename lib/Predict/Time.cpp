@@ -33,12 +33,19 @@ std::vector<int64_t> extentsOf(std::span<const Loop> loops, const Mesh &mesh,
   return extents;
 }
 
+struct TouchedBytes {
+  int64_t total = 0;
+  /// Bytes that are written where they are not read. A processor reads their
+  /// lines first, unless it has them.
+  int64_t writtenOnly = 0;
+};
+
 /// Bytes that a step reads and writes. A library function that updates an
 /// operand in place touches no more of it than of its other operands, and one
 /// with no more operations than bytes of results finds its way by indices, and
 /// reads no more of an operand than it writes in all.
-int64_t bytesTouched(const Program &program, const Step &step,
-                     std::span<const int64_t> extents) {
+TouchedBytes bytesTouched(const Program &program, const Step &step,
+                          std::span<const int64_t> extents) {
   auto touched = [&](const Operand *operand) {
     return touchedBytes(*operand, program.buffers[operand->buffer].type,
                         extents);
@@ -47,10 +54,13 @@ int64_t bytesTouched(const Program &program, const Step &step,
                                      outputs = outputsOf(step);
   const auto *kernel = std::get_if<KernelStep>(&step);
   const bool isLibrary = kernel && !kernel->library.empty();
-  int64_t written = 0, read = 0, updated = 0;
-  for (size_t o = 0; o < outputs.size(); ++o)
-    (isLibrary && kernel->inPlace[o] >= 0 ? updated : written) +=
-        touched(outputs[o]);
+  int64_t written = 0, read = 0, updated = 0, writtenOnly = 0;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const int64_t bytes = touched(outputs[o]);
+    const bool isInPlace = kernel && kernel->inPlace[o] >= 0;
+    (isLibrary && isInPlace ? updated : written) += bytes;
+    writtenOnly += isInPlace ? 0 : bytes;
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (isLibrary &&
         std::ranges::find(kernel->inPlace, int(i)) != kernel->inPlace.end())
@@ -58,20 +68,23 @@ int64_t bytesTouched(const Program &program, const Step &step,
     const bool moves = isLibrary && flopsOf(step, extents) <= written;
     read += moves ? std::min(touched(inputs[i]), written) : touched(inputs[i]);
   }
-  return read + written + std::min(2 * updated, 2 * (read + written));
+  return {read + written + std::min(2 * updated, 2 * (read + written)),
+          writtenOnly};
 }
 
-/// How many elements a core of a host brings into order a second: on a Zen 4,
-/// sorts of lines of 100 to a million f32 take 9 to 14 ns for each. Platform
-/// cuda sorts on the host too.
-constexpr int64_t orderedPerSecond = 100'000'000;
-
-/// Returns how many elements a sort or top_k brings into order; 0: the step is
-/// neither.
-int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
+/// Returns the time in which a core of a host brings the elements of a sort or
+/// top_k into order; 0: the step is neither. Platform cuda sorts on the host
+/// too. Where `machine` does not say how long a unit of that takes, it is the
+/// time that a Zen 4 takes for f32.
+Cost orderingTime(const Step &step, std::span<const int64_t> extents,
+                  const MachineModel &machine) {
   auto *kernel = std::get_if<KernelStep>(&step);
   if (!kernel || (kernel->library != "sort" && kernel->library != "top_k"))
     return 0;
+  auto unit = [&machine](const char *name, Cost usual) {
+    const auto found = machine.ordering.find(name);
+    return double(found == machine.ordering.end() ? usual : found->second);
+  };
   double lines = 1;
   std::vector<double> held;
   for (size_t l = 0; l < extents.size(); ++l)
@@ -79,16 +92,19 @@ int64_t elementsOrdered(const Step &step, std::span<const int64_t> extents) {
       held.push_back(double(extents[l]));
     else
       lines *= double(extents[l]);
-  const double length = held.front();
+  const double length = std::max(held.front(), 1.0);
+  // Long lines are sorted by digits, short ones are merged.
+  constexpr double longLine = 512;
   if (kernel->library == "sort")
-    return int64_t(lines * length);
+    return Cost(lines * length *
+                (length < longLine ? unit("merge", 1'500) * std::log2(length)
+                                   : unit("sort", 10'000)));
   // Where n elements are in random order, k (1 + ln(n / k)) are among the
-  // largest k when they are read. Each takes twice as long as one of a sort,
-  // and to compare an element takes a 36th.
-  const double wanted = std::clamp(held.back(), 1.0, std::max(length, 1.0));
-  const double entering =
-      wanted * (1 + std::log(std::max(length, 1.0) / wanted));
-  return int64_t(lines * (2 * entering + length / 36));
+  // largest k when they are read. All are compared, in vectors.
+  constexpr double comparison = 280;
+  const double wanted = std::clamp(held.back(), 1.0, length);
+  const double entering = wanted * (1 + std::log(length / wanted));
+  return Cost(lines * (entering * unit("top_k", 20'000) + length * comparison));
 }
 
 /// The picoseconds in which a core of a host does a unit of what interpreted
@@ -111,7 +127,8 @@ constexpr int64_t registerBytes = 64;
 /// Returns the time in which a core of a host ends a kernel's lines: elements
 /// that follow one another in all operands. Code computes four registers at a
 /// time; those that a line has beyond that are computed one after the other, so
-/// that operations wait for one another. Short lines are computed side by side.
+/// that operations wait for one another. Short lines are computed side by side;
+/// where they are reduced, the sums of each are half of an end.
 Cost lineEnds(const KernelStep &kernel, std::span<const int64_t> extents) {
   constexpr int64_t shortLine = 8, together = 4 * registerBytes / sizeof(float);
   constexpr Cost end = 1500, operation = 170;
@@ -132,9 +149,12 @@ Cost lineEnds(const KernelStep &kernel, std::span<const int64_t> extents) {
     isLine &= loop + 1 == extents.size() || areOneRun(loop + 1);
     (isLine ? length : lines) *= extents[loop];
   }
-  return lines == 1 || length <= shortLine || length % together == 0
-             ? 0
-             : lines * (end + operation * kernel.flops);
+  if (lines == 1 || length == 1 || length % together == 0)
+    return 0;
+  const Cost ends = lines * (end + operation * kernel.flops);
+  if (length > shortLine)
+    return ends;
+  return kernel.loops.back().reduction ? ends / 2 : 0;
 }
 
 /// The picoseconds in which a core of a host brings an element into order that
@@ -164,23 +184,6 @@ std::optional<int64_t> wholeLoopOperations(const Step &step) {
   if (!turns || !operations)
     return std::nullopt;
   return *operations * std::max<int64_t>(1, *turns);
-}
-
-/// Returns whether a step is a product of matrices or a convolution, which
-/// brings operands into order. A product of a matrix and a vector does not.
-bool isPacked(const Step &step, std::span<const int64_t> extents) {
-  const auto *dot = std::get_if<DotStep>(&step);
-  if (!dot) {
-    const auto *kernel = std::get_if<KernelStep>(&step);
-    return kernel && kernel->library == "convolution";
-  }
-  int64_t rows = 1, columns = 1;
-  for (unsigned l = 0; l < extents.size(); ++l)
-    if (!dot->loops[l].reduction) {
-      rows *= dot->rhs.dependsOn(l) ? 1 : extents[l];
-      columns *= dot->lhs.dependsOn(l) ? 1 : extents[l];
-    }
-  return rows > 1 && columns > 1;
 }
 
 /// Returns how many neighbours in its result a product or convolution computes
@@ -218,6 +221,65 @@ double idleLanes(const Program &program, const Step &step,
   return registers * double(lanes) / double(length);
 }
 
+/// A batch of products of matrices.
+struct ProductBatch {
+  int64_t count = 1, rows = 1, columns = 1, terms = 1;
+  /// The right operand lies along its terms.
+  bool isTransposed = false;
+
+  ProductBatch(const DotStep &dot, std::span<const int64_t> extents) {
+    for (unsigned l = 0; l < extents.size(); ++l) {
+      const bool isOfLhs = dot.lhs.dependsOn(l), isOfRhs = dot.rhs.dependsOn(l);
+      (dot.loops[l].reduction ? terms
+       : isOfLhs && isOfRhs   ? count
+       : isOfLhs              ? rows
+                              : columns) *= extents[l];
+      isTransposed |= dot.loops[l].reduction && !dot.rhs.dims.empty() &&
+                      dot.rhs.dims.back().dependsOn(l);
+    }
+  }
+  /// Returns how many times a product begins: small ones are computed by one
+  /// call (ProductBatches.h).
+  int64_t begins() const {
+    constexpr int64_t smallProduct = 4096, smallTerms = 256;
+    return rows * columns * terms <= smallProduct && terms <= smallTerms
+               ? 1
+               : count;
+  }
+};
+
+/// Returns how much longer a product of few rows takes that reads the rows of
+/// its right operand where they are (PanelProduct.cpp), if these do not begin
+/// at registers: loads cross the lines of the cache.
+double splitLoads(const Program &program, const DotStep &dot,
+                  std::span<const int64_t> extents) {
+  constexpr int64_t fewRows = 168;
+  constexpr double crossed = 1.15;
+  const ProductBatch batch(dot, extents);
+  const BufferDecl &rhs = program.buffers[dot.rhs.buffer];
+  const int64_t rowBytes =
+      rhs.shape.empty() ? 0 : rhs.shape.back() * byteWidth(rhs.type);
+  return !batch.isTransposed && batch.rows <= fewRows &&
+                 batch.columns > registerBytes && rowBytes % registerBytes
+             ? crossed
+             : 1;
+}
+
+/// The picoseconds in which a core of a host turns an element of a right
+/// operand that lies along its terms.
+constexpr Cost turnedElement = 400;
+
+/// Returns whether a step is a product of matrices or a convolution, which
+/// brings operands into order. A product of a matrix and a vector does not.
+bool isPacked(const Step &step, std::span<const int64_t> extents) {
+  if (const auto *dot = std::get_if<DotStep>(&step)) {
+    const ProductBatch batch(*dot, extents);
+    return batch.rows > 1 && batch.columns > 1;
+  }
+  const auto *kernel = std::get_if<KernelStep>(&step);
+  return kernel && kernel->library == "convolution";
+}
+
 class TimePredictor {
 public:
   TimePredictor(const Program &program, const MachineModel &machine,
@@ -239,9 +301,9 @@ private:
                      PredictedStep &predicted) const;
   int64_t rateOf(const Step &step) const;
   Cost launchOf(const Step &step) const;
-  Cost memoryTime(int64_t bytes) const;
+  Cost memoryTime(const TouchedBytes &bytes) const;
   Cost workTime(const Step &step, std::span<const int64_t> extents,
-                const PredictedStep &predicted) const;
+                int64_t flops, const TouchedBytes &bytes) const;
   Cost kernelTime(const Step &step, std::span<const int64_t> extents) const;
   Cost sharedTime(Cost work) const;
   void count(const PredictedStep &step);
@@ -271,8 +333,9 @@ int64_t TimePredictor::rateOf(const Step &step) const {
 void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
   const std::vector<int64_t> extents =
       extentsOf(*loopsOf(step), program.mesh, machine.sharedMemory);
+  const TouchedBytes bytes = bytesTouched(program, step, extents);
   predicted.flops = flopsOf(step, extents);
-  predicted.bytes = bytesTouched(program, step, extents);
+  predicted.bytes = bytes.total;
   if (const std::optional<int64_t> operations = wholeLoopOperations(step)) {
     predicted.flops = *operations;
     predicted.time = machine.launch + machine.phaseBoundary +
@@ -281,9 +344,9 @@ void TimePredictor::addWork(const Step &step, PredictedStep &predicted) const {
   }
   const int64_t interpreted =
       machine.sharedMemory ? numberOf(step, "interpreted").value_or(0) : 0;
-  predicted.time =
-      launchOf(step) + sharedTime(workTime(step, extents, predicted) +
-                                  interpreted * interpretedUnit);
+  predicted.time = launchOf(step) +
+                   sharedTime(workTime(step, extents, predicted.flops, bytes) +
+                              interpreted * interpretedUnit);
 }
 
 /// Returns the time that a step takes beside its work.
@@ -296,27 +359,44 @@ Cost TimePredictor::launchOf(const Step &step) const {
   return found == machine.libraryLaunch.end() ? machine.launch : found->second;
 }
 
-/// Returns the time in which bytes are read and written. As many as the cache
-/// holds are there.
-Cost TimePredictor::memoryTime(int64_t bytes) const {
-  const int64_t cached = std::min(bytes, machine.cacheBytes);
+/// Returns the time in which bytes are read and written. The cache has all of
+/// them where it holds them. If there are more, the last ones drive out the
+/// first ones before these are read again: twice as many find nothing there.
+/// Lines that are not there are read before they are written.
+Cost TimePredictor::memoryTime(const TouchedBytes &bytes) const {
+  const int64_t cached =
+      std::clamp<int64_t>(2 * machine.cacheBytes - bytes.total, 0, bytes.total);
+  int64_t uncached = bytes.total - cached;
+  if (machine.sharedMemory && bytes.total > 0)
+    uncached += int64_t(double(bytes.writtenOnly) * double(uncached) /
+                        double(bytes.total));
   return timeFor(cached, machine.cacheBytesPerSecond) +
-         timeFor(bytes - cached, machine.memoryBytesPerSecond);
+         timeFor(uncached, machine.memoryBytesPerSecond);
 }
 
 /// Returns the time of the work on one core: the roofline, or for products on
 /// machines that pack operands, the sum of both.
 Cost TimePredictor::workTime(const Step &step, std::span<const int64_t> extents,
-                             const PredictedStep &predicted) const {
-  const Cost memory = memoryTime(predicted.bytes);
-  if (const int64_t ordered = elementsOrdered(step, extents); ordered > 0)
-    return std::max(timeFor(ordered, orderedPerSecond), memory);
+                             int64_t flops, const TouchedBytes &bytes) const {
+  const Cost memory = memoryTime(bytes);
+  if (const Cost ordering = orderingTime(step, extents, machine); ordering > 0)
+    return std::max(ordering, memory);
   if (machine.packBytesPerSecond == 0 || !isPacked(step, extents))
-    return std::max(timeFor(predicted.flops, rateOf(step)), memory) +
+    return std::max(timeFor(flops, rateOf(step)), memory) +
            kernelTime(step, extents);
-  const double lanes = idleLanes(program, step, extents);
-  return timeFor(int64_t(double(predicted.flops) * lanes), rateOf(step)) +
-         timeFor(predicted.bytes, machine.packBytesPerSecond);
+  const auto *dot = std::get_if<DotStep>(&step);
+  double longer = idleLanes(program, step, extents);
+  if (dot)
+    longer *= splitLoads(program, *dot, extents);
+  Cost time = timeFor(int64_t(double(flops) * longer), rateOf(step)) +
+              timeFor(bytes.total, machine.packBytesPerSecond);
+  if (dot) {
+    const ProductBatch batch(*dot, extents);
+    time += (batch.begins() - 1) * (launchOf(step) - machine.launch) / 2;
+    if (batch.isTransposed)
+      time += turnedElement * batch.count * batch.columns * batch.terms;
+  }
+  return time;
 }
 
 /// Returns the time that kernels of a host take for the ends of lines, and for
@@ -362,10 +442,10 @@ void TimePredictor::addCollective(const CollectiveStep &step,
     predicted.bytes =
         hasAddends ? whole * (groupSize(program.mesh, step.axes) + 1) : 0;
     predicted.time =
-        hasAddends ? machine.launch + sharedTime(memoryTime(predicted.bytes))
+        hasAddends ? machine.launch + sharedTime(memoryTime({predicted.bytes}))
                    : 0;
   } else if (step.kind == CollectiveKind::Slice) {
-    predicted.time = machine.launch + memoryTime(predicted.bytes);
+    predicted.time = machine.launch + memoryTime({predicted.bytes});
   } else {
     predicted.time = machine.collective(op, counted, whole);
   }

@@ -153,7 +153,7 @@ public:
     if (!found)
       return;
     if (!found->is_object())
-      return fail(fmt::format("'{}' must map functions to times, got {}", key,
+      return fail(fmt::format("'{}' must map names to times, got {}", key,
                               found->dump()));
     for (const auto &[function, value] : found->items()) {
       if (!value.is_number_integer())
@@ -239,6 +239,7 @@ Result<MachineModel> parseMachineModel(std::string_view text,
     reader.read("launch_ps", model.launch);
     reader.read("product_launch_ps", model.productLaunch);
     reader.read("library_launch_ps", model.libraryLaunch);
+    reader.read("ordering_ps", model.ordering);
     reader.read("call_ps", model.call);
   }
   if (!error.empty())
@@ -295,6 +296,7 @@ std::string machineModelText(const MachineModel &model) {
             {"launch_ps", model.launch},
             {"product_launch_ps", model.productLaunch},
             {"library_launch_ps", model.libraryLaunch},
+            {"ordering_ps", model.ordering},
             {"call_ps", model.call}};
   if (model.hosts)
     text["hosts"] = {{"devices", model.hosts->devices},

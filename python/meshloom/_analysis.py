@@ -211,13 +211,16 @@ def predict_pipeline(
     return json.loads(_run(program, args, kwargs, flags, "plan.json", with_lines=True)[1])
 
 
-def _layout_flags(mesh: dict[str, int] | int | None, memory: int) -> list[str]:
+def _layout_flags(
+    mesh: dict[str, int] | int | None, memory: int, *, reconsider: bool = False
+) -> list[str]:
     """Returns the flags of mesh-opt that lay out the arguments without a sharding."""
+    flags = [f"--auto-layout={memory}"] + ["--reconsider"] * reconsider
     if mesh is None:
-        return [f"--auto-layout={memory}"]
+        return flags
     axes = mesh.items() if isinstance(mesh, dict) else ()
     text = ",".join(f"{axis}={size}" for axis, size in axes) or str(mesh)
-    return [f"--auto-layout={memory}", f"--mesh={text}"]
+    return [*flags, f"--mesh={text}"]
 
 
 def auto_layout(
@@ -226,16 +229,20 @@ def auto_layout(
     mesh: dict[str, int] | int | None = None,
     machine: str = "ring",
     memory: int = 0,
+    reconsider: bool = False,
     **kwargs: Any,
 ) -> list[ArgumentLayout]:
     """Returns layouts of a program's arguments by which a step takes the least time.
 
     `mesh` maps the names of axes to their sizes, or is a number of devices, whose best mesh
     is found; None is the program's own. A device holds at most `memory` bytes at a time; 0
-    is any number. Arguments that have a sharding keep it. The other parameters and errors
-    are those of explain(); it is a ValueError too if no layouts keep to the memory.
+    is any number. Arguments that have a sharding keep it; with `reconsider` it is a start
+    that may change, and a step is never predicted to be slower than with it. The other
+    parameters and errors are those of explain(); it is a ValueError too if no layouts keep
+    to the memory.
     """
-    flags = [*_layout_flags(mesh, memory), f"--machine={machine}", "-o", "{output}"]
+    layout_flags = _layout_flags(mesh, memory, reconsider=reconsider)
+    flags = [*layout_flags, f"--machine={machine}", "-o", "{output}"]
     plan = json.loads(_run(program, args, kwargs, flags, "plan.json")[1])
 
     def dim(axes: list[str]) -> None | str | tuple[str, ...]:

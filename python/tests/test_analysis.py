@@ -107,6 +107,15 @@ def test_layouts_are_found():
     assert meshloom.auto_layout(PRODUCT, mesh=4)[0].spec == ("x", None)
 
 
+def test_written_layouts_are_a_start():
+    mesh = 'sdy.mesh @mesh = <["data"=4]>'
+    columns = 'sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>'
+    written = PRODUCT.replace("module {", f"module {{\n  {mesh}", 1)
+    written = written.replace('"x"', f'"x", {columns}', 1)
+    assert meshloom.auto_layout(written)[0].spec == (None, "data")
+    assert meshloom.auto_layout(written, reconsider=True)[0].spec == ("data", None)
+
+
 def test_layouts_that_do_not_fit_are_an_error():
     with pytest.raises(ValueError, match="a device holds at most 9 bytes"):
         meshloom.auto_layout(PRODUCT, mesh=4, memory=9)

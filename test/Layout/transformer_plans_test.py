@@ -17,9 +17,8 @@ import sys
 import tempfile
 
 MACHINES = ("ring", "ring-latency", "shared-memory", "gpu:h100", "gpu:a100", "tpu:v5e:2x4", "cpu:tcp")
-# By hand, ZeRO-1 takes 4 % less: the search counts a latency for each of the gradients' sums,
-# which are combined later, and does not come to ZeRO-1.
-EXCEPTIONS = {("one axis", "tpu:v5e:2x4"): 1.045}
+# By hand, ZeRO-1 takes 0.03 % less: some layouts inside of the program differ.
+EXCEPTIONS = {("one axis", "tpu:v5e:2x4"): 1.001}
 MESHES = {
     "one axis": {"x": 8},
     "two axes": {"x": 2, "y": 4},

@@ -126,12 +126,74 @@ TEST(PredictTest, ProductsOfFewColumnsHaveIdleLanes) {
   EXPECT_EQ(prediction.steps[0].time, 2'000'000 + 22'000'000 + 11'000'000);
 }
 
+// 6 MB take 3 ms in the cache and 6 ms in memory.
 TEST(PredictTest, TheCacheHoldsAPartOfTheBytes) {
   MachineModel model = machine();
-  model.memoryBytesPerSecond = 1'000'000'000; // 5 MB take 5 ms
-  model.cacheBytes = 1'000'000;
-  model.cacheBytesPerSecond = 2'000'000'000; // 1 MB takes 0.5 ms
-  EXPECT_EQ(predicted(products(), model).steps[0].time, 5'502'000'000);
+  model.memoryBytesPerSecond = 1'000'000'000;
+  model.cacheBytesPerSecond = 2'000'000'000;
+  auto time = [&](int64_t cacheBytes) {
+    model.cacheBytes = cacheBytes;
+    return predicted(products(), model).steps[0].time;
+  };
+  EXPECT_EQ(time(6'000'000), 3'002'000'000);
+  // 2 MB are left in a cache of 4 MB; twice as many as it has leave nothing.
+  EXPECT_EQ(time(4'000'000), 5'002'000'000);
+  EXPECT_EQ(time(3'000'000), 6'002'000'000);
+}
+
+/// Sixteen products [rows, 64] x [64, columns], whose right operands lie along
+/// their terms or not.
+Program batch(int64_t rows, int64_t columns, bool isTransposed) {
+  const Mesh mesh = meshOf({{"x", 1}});
+  const Layout whole = Layout::replicated(mesh, 3);
+  Program program{.name = "batch", .mesh = mesh};
+  program.buffers = {
+      {"lhs", DType::F32, {16, rows, 64}, whole},
+      {"rhs", DType::F32,
+       isTransposed ? Shape{16, columns, 64} : Shape{16, 64, columns}, whole},
+      {"out", DType::F32, {16, rows, columns}, whole}};
+  auto access = [](unsigned first, unsigned second) {
+    return std::vector<DimAccess>{
+        {0, {{0, 1}}}, {0, {{first, 1}}}, {0, {{second, 1}}}};
+  };
+  program.steps.emplace_back(
+      DotStep{.loops = {{16}, {rows}, {columns}, {64, true}},
+              .lhs = {0, access(1, 3)},
+              .rhs = {1, isTransposed ? access(2, 3) : access(3, 2)},
+              .out = {2, access(1, 2)}});
+  program.arguments = {{0, "lhs"}, {1, "rhs"}};
+  program.results = {{2, -1, "out"}};
+  return program;
+}
+
+Cost timeOfBatch(int64_t rows, int64_t columns, bool isTransposed) {
+  MachineModel model = machine();
+  model.packBytesPerSecond = 1'000'000'000'000'000;
+  model.productLaunch = 4'000'000; // 2 us more than the launch
+  return predicted(batch(rows, columns, isTransposed), model).steps[0].time;
+}
+
+// Each of 15 more products takes 1 us; small ones are one call. The work is
+// that of registers: 64 columns are four, and a quarter of one.
+TEST(PredictTest, ProductsOfABatchBeginOneByOne) {
+  const Cost work = 2 * 16 * 64 * 64 * 64 * 17 / 16;
+  EXPECT_NEAR(timeOfBatch(64, 64, false), 4'000'000 + 15'000'000 + work,
+              10'000);
+  const Cost smallWork = 2 * 16 * 4 * 16 * 64 * 5 / 4;
+  EXPECT_NEAR(timeOfBatch(4, 16, false), 4'000'000 + smallWork, 10'000);
+}
+
+// 0.4 ns for each of 16 x 64 x 64 elements.
+TEST(PredictTest, RightOperandsAlongTheirTermsAreTurned) {
+  EXPECT_EQ(timeOfBatch(64, 64, true) - timeOfBatch(64, 64, false), 26'214'400);
+}
+
+// Rows of 84 floats do not begin at registers; many rows are packed.
+TEST(PredictTest, FewRowsReadSplitLines) {
+  auto work = [](int64_t rows) {
+    return double(timeOfBatch(rows, 84, false) - 19'000'000) / double(rows);
+  };
+  EXPECT_NEAR(work(168) / work(169), 1.15, 0.001);
 }
 
 /// One step of 100 x 50 iterations that reads x[i, j] or its transpose, and
@@ -178,11 +240,35 @@ TEST(PredictTest, KernelsTakeTimeForReadsAcrossLines) {
 }
 
 // 1.5 ns and 0.17 ns for each operation for each of 100 lines of 50 elements,
-// which is no multiple of 64. Lines that follow one another have no ends.
+// which is no multiple of 64. Lines that follow one another have no ends. Bytes
+// that are written are read, too: 20,800 and 60,000 at 100 GB/s.
 TEST(PredictTest, KernelsTakeTimeForTheEndsOfLines) {
-  EXPECT_EQ(timeOfElements(false, true), 2'000'000 + 204'000 + 490'000);
-  EXPECT_EQ(timeOfElements(false, true, 2), 2'000'000 + 204'000 + 184'000);
-  EXPECT_EQ(timeOfElements(false, false), 2'000'000 + 400'000);
+  EXPECT_EQ(timeOfElements(false, true), 2'000'000 + 208'000 + 490'000);
+  EXPECT_EQ(timeOfElements(false, true, 2), 2'000'000 + 208'000 + 184'000);
+  EXPECT_EQ(timeOfElements(false, false), 2'000'000 + 600'000);
+}
+
+// Lines of 8 elements or less are computed side by side, and half of an end is
+// for their sums.
+TEST(PredictTest, SumsOfShortLinesTakeHalfOfAnEnd) {
+  auto time = [](bool reduces) {
+    Program program = elements(false, reduces);
+    auto &step = std::get<KernelStep>(program.steps[0]);
+    step.loops[1].extent = 6;
+    for (BufferDecl &buffer : program.buffers)
+      buffer.shape = {100, 6};
+    return predicted(program, sharedMachine()).steps[0].time;
+  };
+  EXPECT_EQ(time(true), 2'000'000 + (2'400 + 800) * 10 + 245'000);
+  EXPECT_EQ(time(false), 2'000'000 + (2'400 + 4'800) * 10);
+}
+
+// An operand that is updated in place has been read.
+TEST(PredictTest, OperandsInPlaceAreReadOnce) {
+  Program program = elements(false, false);
+  std::get<KernelStep>(program.steps[0]).inPlace = {0};
+  EXPECT_EQ(predicted(program, sharedMachine()).steps[0].time,
+            2'000'000 + 400'000);
 }
 
 // 17 units of 0.1 ns beside the work.
@@ -202,17 +288,18 @@ TEST(PredictTest, LibraryFunctionsHaveLaunchesOfTheirOwn) {
 }
 
 // 8 lines of 1,000 elements, 10 ns each in a sort and 20 for those of top_k; a
-// comparison takes 0.28 ns.
+// comparison takes 0.28 ns. The machine may say otherwise. Lines of 64 elements
+// are merged six times.
 TEST(PredictTest, SortsTakeTheTimeOfTheirElements) {
   const Mesh mesh = meshOf({{"x", 1}});
   Program program{.name = "order", .mesh = mesh};
   const std::vector<DimAccess> whole = {{0, {{0, 1}}}, {0, {{1, 1}}}};
-  auto addStep = [&](const char *library, int64_t wanted) {
-    for (int64_t extent : {int64_t(1000), wanted})
+  auto addStep = [&](const char *library, int64_t length, int64_t wanted) {
+    for (int64_t extent : {length, wanted})
       program.buffers.push_back(
           {library, DType::F32, {8, extent}, Layout::replicated(mesh, 2)});
     const auto result = unsigned(program.buffers.size() - 1);
-    KernelStep step{.loops = {{8}, {1000}, {wanted}},
+    KernelStep step{.loops = {{8}, {length}, {wanted}},
                     .inputs = {{result - 1, whole}},
                     .outputs = {{result, {{0, {{0, 1}}}, {0, {{2, 1}}}}}}};
     step.loops[1].held = step.loops[2].held = true;
@@ -222,13 +309,21 @@ TEST(PredictTest, SortsTakeTheTimeOfTheirElements) {
     program.steps.emplace_back(std::move(step));
     program.results.push_back({result, -1, library});
   };
-  addStep("sort", 1000);
-  addStep("top_k", 1);
+  addStep("sort", 1000, 1000);
+  addStep("top_k", 1000, 1);
+  addStep("sort", 64, 64);
   const Prediction prediction = predicted(program, machine());
-  ASSERT_EQ(prediction.steps.size(), 2U);
+  ASSERT_EQ(prediction.steps.size(), 3U);
   EXPECT_EQ(prediction.steps[0].time, 82'000'000);
-  // 7.9 elements of each line are the largest one when they are read.
-  EXPECT_EQ(prediction.steps[1].time, 5'480'000);
+  // 7.908 elements of each line are the largest one when they are read.
+  EXPECT_EQ(prediction.steps[1].time, 2'000'000 + 1'265'240 + 2'240'000);
+  EXPECT_EQ(prediction.steps[2].time, 2'000'000 + 4'608'000);
+  MachineModel model = machine();
+  model.ordering = {{"sort", 9'000}, {"merge", 3'000}, {"top_k", 40'000}};
+  const Prediction other = predicted(program, model);
+  EXPECT_EQ(other.steps[0].time, 74'000'000);
+  EXPECT_EQ(other.steps[1].time, 2'000'000 + 2'530'481 + 2'240'000);
+  EXPECT_EQ(other.steps[2].time, 2'000'000 + 9'216'000);
 }
 
 // Four addends of 4 MB are read and one sum is written; a product is that of

@@ -55,7 +55,9 @@ TEST(MachineModelFileTest, WrongFilesSayWhere) {
   EXPECT_THAT(problem(R"({"links": {"x": {"bandwidth": 1}}})"),
               HasSubstr("links.x: unknown field 'bandwidth'"));
   EXPECT_THAT(problem(R"({"library_launch_ps": 3})"),
-              HasSubstr("'library_launch_ps' must map functions to times"));
+              HasSubstr("'library_launch_ps' must map names to times"));
+  EXPECT_THAT(problem(R"({"ordering_ps": {"sorts": 2}})"),
+              HasSubstr("no 'sorts', only sort, merge and top_k"));
   EXPECT_THAT(problem(R"({"library_launch_ps": {"gather": "2 us"}})"),
               HasSubstr("'library_launch_ps.gather' must be an integer"));
   EXPECT_THAT(problem(R"({"library_launch_ps": {"gather": -2}})"),
@@ -87,6 +89,7 @@ TEST(MachineModelFileTest, TextRoundTrips) {
   machine.packBytesPerSecond = 9;
   machine.productLaunch = 10;
   machine.libraryLaunch["gather"] = 11;
+  machine.ordering["merge"] = 12;
   auto back = loadMachineModel(machineModelText(machine));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(*back, machine);

@@ -132,6 +132,7 @@ CompileOptions optionsToPredict(const TargetOptions &options,
   compileOptions.makeCode = false;
   if (options.autoLayout)
     compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .reconsider = options.reconsider,
                                  .mesh = options.mesh};
   return compileOptions;
 }

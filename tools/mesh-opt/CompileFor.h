@@ -28,6 +28,7 @@ struct TargetOptions {
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
+  bool reconsider = false; ///< Layouts that arguments have may change.
   /// The number of microbatches of a step; 0: the program is as it is written.
   int64_t microbatches = 0;
   /// The mesh of automatic layouts, where the program names none.

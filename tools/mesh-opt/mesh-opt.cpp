@@ -84,6 +84,11 @@ static llvm::cl::opt<std::string> autoLayoutFlag(
         "most so many bytes. Prints the layouts, and -o FILE.json writes them, "
         "unless another option says what to compile for"),
     llvm::cl::value_desc("bytes"));
+static llvm::cl::opt<bool> reconsiderFlag(
+    "reconsider", llvm::cl::cat(options),
+    llvm::cl::desc("With --auto-layout, the layouts that arguments have are a "
+                   "start and may change. The program is never predicted to be "
+                   "slower than with them"));
 static llvm::cl::opt<std::string> meshFlag(
     "mesh", llvm::cl::cat(options),
     llvm::cl::desc("With --auto-layout, the mesh of a program that names none, "
@@ -290,6 +295,8 @@ static meshloom::Status checkOptions() {
                            "passes, or --target=stablehlo");
   if (!meshFlag.empty() && !autoLayoutFlag.getNumOccurrences())
     return meshloom::Error("--mesh is for --auto-layout: give that too");
+  if (reconsiderFlag && !autoLayoutFlag.getNumOccurrences())
+    return meshloom::Error("--reconsider is for --auto-layout: give that too");
   return meshloom::Success();
 }
 
@@ -322,6 +329,7 @@ static meshloom::Status compileForTarget(const mlir::MlirOptMainConfig &config,
        .explain = llvm::is_contained(explainFlag, ""),
        .explanationFile = explanationFile(),
        .autoLayout = *autoLayout,
+       .reconsider = reconsiderFlag,
        .microbatches = accumulateFlag,
        .mesh = meshFlag,
        .contract = contractFlag,

@@ -12,9 +12,11 @@
 #include "mlir/IR/DialectRegistry.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
-#include <fstream>
+#include <optional>
 
 namespace meshloom::run {
 namespace {
@@ -35,9 +37,11 @@ public:
     context.appendDialectRegistry(registry);
   }
 
-  /// Runs a program for a second, and 5 times at least. Its code is that of a
+  /// Runs a program for so long, and 5 times at least. Its code is that of a
   /// saved program, in which no kernel is interpreted.
-  Result<Measurement> measure(const std::string &text) {
+  Result<Measurement>
+  measure(const std::string &text,
+          Clock::duration duration = std::chrono::seconds(1)) {
     auto module = readProgram(text, "calibration", &context);
     if (!module)
       return module.error();
@@ -62,8 +66,7 @@ public:
     Measurement best{std::numeric_limits<Cost>::max(), prediction->flops,
                      prediction->bytes, prediction->launches};
     const Clock::time_point begin = Clock::now();
-    for (int run = 0; run < 5 || Clock::now() - begin < std::chrono::seconds(1);
-         ++run) {
+    for (int run = 0; run < 5 || Clock::now() - begin < duration; ++run) {
       const Clock::time_point start = Clock::now();
       std::vector<Array> taken = arguments;
       auto results = (*executable)->execute(std::move(taken));
@@ -193,15 +196,96 @@ ProductRates productRates(const Measurement &large, const Measurement &small,
   return {1 / perFlop, 1 / perByte};
 }
 
-/// Bytes of the last-level cache, as Linux tells; 0: not known.
-int64_t lastLevelCache() {
-  int64_t kilobytes = 0;
-  for (const char *level : {"index3", "index2"})
-    if (std::ifstream file(
-            fmt::format("/sys/devices/system/cpu/cpu0/cache/{}/size", level));
-        kilobytes == 0)
-      file >> kilobytes; // "32768K"
-  return kilobytes * 1024;
+/// Programs that bring elements into order, what that is called in a machine
+/// model, and how many units of it they take by lib/Predict/Time.cpp: the
+/// comparisons of top_k, which take a hundredth of its time, do not count.
+struct OrderingProgram {
+  const char *work;
+  std::string text;
+  double units;
+};
+
+std::string sort(int64_t lines, int64_t length) {
+  return fmt::format(R"(
+func.func @main(%a: tensor<{0}x{1}xf32>) -> tensor<{0}x{1}xf32> {{
+  %0 = "stablehlo.sort"(%a) <{{dimension = 1 : i64, is_stable = true}}> ({{
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %less = stablehlo.compare LT, %x, %y, TOTALORDER
+          : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %less : tensor<i1>
+  }}) : (tensor<{0}x{1}xf32>) -> tensor<{0}x{1}xf32>
+  return %0 : tensor<{0}x{1}xf32>
+}})",
+                     lines, length);
+}
+
+std::vector<OrderingProgram> orderingPrograms() {
+  const char *largest = R"(
+func.func @main(%a: tensor<64x100xf32>)
+    -> (tensor<64x50xf32>, tensor<64x50xi32>) {
+  %values, %places = chlo.top_k(%a, k = 50)
+      : tensor<64x100xf32> -> (tensor<64x50xf32>, tensor<64x50xi32>)
+  return %values, %places : tensor<64x50xf32>, tensor<64x50xi32>
+})";
+  return {{"merge", sort(64, 128), 64 * 128 * 7},
+          {"sort", sort(16, 4096), 16 * 4096},
+          {"top_k", largest, 64 * 50 * (1 + std::log(2.0))}};
+}
+
+/// How fast bytes are in a cache and beyond it.
+struct MemorySpeed {
+  int64_t cacheBytes = 0;
+  double cached = 0, uncached = 0; ///< picoseconds a byte
+  double error = 0; ///< the sum of the squares of relative errors
+};
+
+/// Returns the speeds by which steps take most nearly as long as they do beside
+/// `fixed`, if the cache has so many bytes: the least squares of relative
+/// errors. Nothing where no speeds fit.
+std::optional<MemorySpeed> speedOf(const std::vector<Measurement> &sums,
+                                   int64_t cacheBytes, Cost fixed) {
+  // Each measurement says that cached * x + uncached * y = 1.
+  double xx = 0, xy = 0, yy = 0, x = 0, y = 0;
+  for (const Measurement &sum : sums) {
+    const auto time = double(std::max<Cost>(sum.time - fixed, 1));
+    const int64_t bytes =
+        std::clamp<int64_t>(2 * cacheBytes - sum.bytes, 0, sum.bytes);
+    // A third of them is written, and read first.
+    const double cached = double(bytes) / time,
+                 uncached = double(sum.bytes - bytes) * 4 / 3 / time;
+    xx += cached * cached;
+    xy += cached * uncached;
+    yy += uncached * uncached;
+    x += cached;
+    y += uncached;
+  }
+  const double determinant = xx * yy - xy * xy;
+  if (determinant <= 0)
+    return std::nullopt;
+  MemorySpeed speed{cacheBytes, (x * yy - y * xy) / determinant,
+                    (y * xx - x * xy) / determinant};
+  if (speed.cached <= 0 || speed.uncached < speed.cached)
+    return std::nullopt;
+  speed.error = double(sums.size()) - speed.cached * x - speed.uncached * y;
+  return speed;
+}
+
+/// Returns the size of the cache, and the speeds, that explain best how long
+/// sums of more and more elements take. A processor has several caches, which
+/// others may use, too: its description does not say which one matters.
+std::optional<MemorySpeed> memorySpeed(const std::vector<Measurement> &sums,
+                                       Cost fixed) {
+  constexpr int64_t parts = 4; // sizes between those of two sums
+  std::optional<MemorySpeed> best;
+  for (size_t i = 0; i + 1 < sums.size(); ++i)
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t bytes =
+          sums[i].bytes + (sums[i + 1].bytes - sums[i].bytes) * part / parts;
+      const std::optional<MemorySpeed> speed = speedOf(sums, bytes, fixed);
+      if (speed && (!best || speed->error < best->error))
+        best = speed;
+    }
+  return best;
 }
 } // namespace
 
@@ -209,45 +293,53 @@ namespace {
 /// The measurements from which a model is solved for.
 struct Measurements {
   Measurement kernel, kernels;
+  std::vector<Measurement> sums; ///< of more and more elements
   Measurement tinyProduct, smallProduct, largeProduct;
   Measurement activations, smallActivations;
-  Measurement sums, cachedSums;
 };
 
 /// Returns the rate of one of `workers` that do `amount` in `time`.
-int64_t rateOf(int64_t amount, Cost time, int64_t workers) {
+int64_t rateOf(double amount, Cost time, int64_t workers) {
   return std::max<int64_t>(
-      1, int64_t(double(amount) * 1e12 /
-                 double(std::max<Cost>(time, 1000) * workers)));
+      1, int64_t(amount * 1e12 / double(std::max<Cost>(time, 1000) * workers)));
 }
 
-/// Solves for the times and rates of all that is no call of the library.
-void solve(const Measurements &found, MachineModel &model) {
-  const int64_t workers = model.workers;
+/// Solves for the times of launches and the speed of memory.
+void solveMemory(const Measurements &found, MachineModel &model) {
   const int64_t launches =
       std::max<int64_t>(1, found.kernels.launches - found.kernel.launches);
   model.launch =
       std::max<Cost>(0, (found.kernels.time - found.kernel.time) / launches);
   model.call = std::max<Cost>(0, found.kernel.time -
                                      found.kernel.launches * model.launch);
+  const Cost fixed = model.launch + model.call;
+  if (const auto speed = memorySpeed(found.sums, fixed)) {
+    model.cacheBytes = speed->cacheBytes;
+    model.cacheBytesPerSecond =
+        rateOf(1e6 / speed->cached, 1'000'000, model.workers);
+    model.memoryBytesPerSecond =
+        rateOf(1e6 / speed->uncached, 1'000'000, model.workers);
+    return;
+  }
+  // No cache is faster than memory.
+  const Measurement &sum = found.sums.back();
+  model.memoryBytesPerSecond = model.cacheBytesPerSecond =
+      rateOf(double(sum.bytes), sum.time - fixed, model.workers);
+}
+
+/// Solves for the rates of work.
+void solveWork(const Measurements &found, MachineModel &model) {
+  const int64_t workers = model.workers;
   // The time beside launches is that of the work.
   const Cost fixed = model.launch + model.call;
-  model.kernelFlopsPerSecond =
-      rateOf(found.activations.flops, found.activations.time - fixed, workers);
+  model.kernelFlopsPerSecond = rateOf(double(found.activations.flops),
+                                      found.activations.time - fixed, workers);
   // The time of a small kernel beside its work is that of sharing it out.
   const Cost share =
       timeFor(found.smallActivations.flops, model.kernelFlopsPerSecond) /
       workers;
   model.phaseBoundary =
       std::max<Cost>(0, found.smallActivations.time - fixed - share);
-  model.cacheBytesPerSecond =
-      rateOf(found.cachedSums.bytes, found.cachedSums.time - fixed, workers);
-  const int64_t cached = std::min(model.cacheBytes, found.sums.bytes / 2);
-  model.memoryBytesPerSecond =
-      rateOf(found.sums.bytes - cached,
-             found.sums.time - fixed -
-                 timeFor(cached, model.cacheBytesPerSecond) / workers,
-             workers);
   model.productLaunch =
       std::max<Cost>(model.launch, found.tinyProduct.time - model.call);
   const Cost ofProduct = model.productLaunch + model.call +
@@ -257,6 +349,10 @@ void solve(const Measurements &found, MachineModel &model) {
   model.flopsPerSecond = int64_t(rates.flops * 1e12) / workers;
   model.packBytesPerSecond = int64_t(rates.bytes * 1e12) / workers;
 }
+
+/// The elements of the sums, for each worker.
+constexpr int64_t SUM_ELEMENTS[] = {1 << 16, 1 << 17, 1 << 18, 1 << 19,
+                                    1 << 20, 1 << 22, 1 << 23};
 } // namespace
 
 Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
@@ -266,32 +362,57 @@ Result<MachineModel> calibrate(const std::shared_ptr<Client> &client,
   model.name = "calibrated";
   model.workers = workers;
   model.memoryBytes = plan::machineMemory();
-  model.cacheBytes = lastLevelCache();
-  const int64_t cached =
-      std::clamp<int64_t>(model.cacheBytes / 64, 1 << 14, 1 << 20);
   Measurements found;
-  for (const auto &[text, measurement] :
-       {std::pair(kernels(1), &found.kernel),
-        std::pair(kernels(64), &found.kernels),
-        std::pair(product(8), &found.tinyProduct),
-        std::pair(product(128), &found.smallProduct),
-        std::pair(product(512), &found.largeProduct),
-        std::pair(activations(cached), &found.activations),
-        std::pair(activations(1 << 14), &found.smallActivations),
-        std::pair(sums(int64_t(1) << 24), &found.sums),
-        std::pair(sums(cached), &found.cachedSums)}) {
-    Result<Measurement> result = calibration.measure(text);
-    if (!result)
-      return result.error();
-    *measurement = *result;
+  using Program = std::pair<std::string, Measurement *>;
+  auto measure = [&](const std::vector<Program> &programs) -> Status {
+    for (const auto &[text, measurement] : programs) {
+      Result<Measurement> result = calibration.measure(text);
+      if (!result)
+        return result.error();
+      *measurement = *result;
+    }
+    return Success();
+  };
+  if (Status done =
+          measure({{kernels(1), &found.kernel}, {kernels(64), &found.kernels}});
+      !done)
+    return done.error();
+  for (int64_t elements : SUM_ELEMENTS) {
+    Result<Measurement> sum = calibration.measure(
+        sums(elements * workers), std::chrono::milliseconds(500));
+    if (!sum)
+      return sum.error();
+    found.sums.push_back(*sum);
   }
-  solve(found, model);
+  solveMemory(found, model);
+  // Kernels whose operands and results fill a part of the cache.
+  const auto cached = int64_t(std::bit_floor(
+      uint64_t(std::clamp<int64_t>(model.cacheBytes / 24, 1 << 15, 1 << 20))));
+  if (Status done = measure({{product(8), &found.tinyProduct},
+                             {product(128), &found.smallProduct},
+                             {product(512), &found.largeProduct},
+                             {activations(cached), &found.activations},
+                             {activations(1 << 14), &found.smallActivations}});
+      !done)
+    return done.error();
+  solveWork(found, model);
   for (const auto &[function, text] : LIBRARY_PROGRAMS) {
     Result<Measurement> result = calibration.measure(text);
     if (!result)
       return result.error();
     model.libraryLaunch[function] =
         std::max<Cost>(model.launch, result->time - model.call);
+  }
+  for (const OrderingProgram &program : orderingPrograms()) {
+    Result<Measurement> result = calibration.measure(program.text);
+    if (!result)
+      return result.error();
+    const Cost time = result->time - model.call - model.launch;
+    // Virtual devices share out the lines.
+    model.ordering[program.work] = std::max<Cost>(
+        1,
+        Cost(double(std::max<Cost>(time - model.phaseBoundary, 1) * workers) /
+             program.units));
   }
   return model;
 }

@@ -47,6 +47,11 @@ void run::addOptions(CLI::App &app, Options &options) {
       ->default_str("0")
       ->allow_extra_args(false)
       ->check(atLeast(0));
+  app.add_flag("--reconsider", options.reconsider,
+               "With --auto-layout, the layouts that arguments have are a "
+               "start and may change. The program is never predicted to be "
+               "slower than with them")
+      ->needs("--auto-layout");
   app.add_option(
          "--mesh", options.mesh,
          "With --auto-layout, the mesh of a program that names none, as "

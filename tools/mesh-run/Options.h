@@ -41,7 +41,8 @@ struct Options {
   /// Bytes per device that automatic layouts may take, 0: any number; nothing:
   /// layouts are not found automatically.
   std::optional<int64_t> autoLayout;
-  int64_t microbatches = 0;            ///< 0: the program is as it is written
+  bool reconsider = false;  ///< Layouts that arguments have may change.
+  int64_t microbatches = 0; ///< 0: the program is as it is written
   std::optional<std::string> pipeline; ///< see PipelineOptions::parse
   std::string mesh; ///< of automatic layouts, where the program names none
   bool privateMemories = false;

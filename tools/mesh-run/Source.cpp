@@ -50,6 +50,7 @@ CompileOptions Source::Impl::compileOptions(const MachineModel &machine) const {
   compileOptions.refine = options.refine;
   if (options.autoLayout)
     compileOptions.autoLayout = {.memory = *options.autoLayout,
+                                 .reconsider = options.reconsider,
                                  .mesh = options.mesh};
   compileOptions.deterministic = options.deterministic;
   compileOptions.function = options.function;

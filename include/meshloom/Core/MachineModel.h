@@ -75,6 +75,10 @@ struct MachineModel {
   Cost productLaunch = 0; ///< the same for products; 0: `launch`
   /// The same for library functions, by their names; others take `launch`.
   std::map<std::string, Cost> libraryLaunch;
+  /// The time in which a core of a host brings an element into order: "sort" in
+  /// a long line, "merge" in a short one, for each doubling of its length, and
+  /// "top_k" among the largest ones. Predictions have defaults.
+  std::map<std::string, Cost> ordering;
   Cost call = 0; ///< that each run of a program takes beside its steps
 
   static Result<MachineModel> preset(std::string_view name);

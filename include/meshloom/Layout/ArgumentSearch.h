@@ -14,6 +14,17 @@
 
 namespace meshloom {
 
+/// How RefineLayouts refines a function whose arguments are laid out.
+enum class Refinement : uint8_t {
+  ByTime, ///< for the least time, as after a search for their layouts
+  Written ///< as where its user has laid them out
+};
+
+/// The attribute of a function that AutoLayout has laid out and RefineLayouts
+/// is to refine as if its user had.
+inline constexpr llvm::StringLiteral refineAsWrittenAttr =
+    "dtensor.refine_as_written";
+
 /// The plan that a search comes to from some layouts of open arguments.
 struct ArgumentPlan {
   std::vector<Layout> arguments; ///< per open one
@@ -34,9 +45,11 @@ struct ArgumentSearch {
   /// Only single groups of ops move, from all of the starts.
   bool isEstimate = false;
   /// Predicts the time of a step of a module whose arguments are laid out, by
-  /// the program that it is compiled to. It is called by several threads. If
-  /// there is none, the search's own costs choose between plans.
-  std::function<FailureOr<Cost>(mlir::OwningOpRef<mlir::ModuleOp>)> predictTime;
+  /// the program that it is compiled to with this refinement. It is called by
+  /// several threads. If there is none, the search's own costs choose between
+  /// plans.
+  std::function<FailureOr<Cost>(mlir::OwningOpRef<mlir::ModuleOp>, Refinement)>
+      predictTime;
   /// Results: the plans that the search found, the last one the best, and,
   /// unless it is an estimate, its starts with the best propagated plans.
   std::vector<ArgumentPlan> plans;

@@ -434,6 +434,28 @@ static bool convertsHalf(Operation &op) {
           op.getResult(0).getType().isBF16());
 }
 
+/// Returns what it costs to keep the sums of a kernel, and to begin the lines
+/// of terms that are side by side.
+static int64_t reductionCost(spmd::KernelOp kernel) {
+  constexpr int64_t result = 600, line = 90;
+  if (!kernel.hasReductionLoops())
+    return 0;
+  const ArrayRef<bool> reductions = kernel.getReductions();
+  int64_t lines = 0;
+  if (reductions.back()) {
+    lines = 1;
+    for (auto [extent, isReduced] :
+         llvm::zip_equal(kernel.getExtents(), reductions))
+      if (!isReduced)
+        lines *= extent;
+  }
+  int64_t cost = 0;
+  for (unsigned output = 0; output < kernel.getOutputs().size(); ++output)
+    if (kernel.getReducer(output) != spmd::Reducer::None)
+      cost += result + lines * line;
+  return cost;
+}
+
 int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
   // In picoseconds: what a kernel and each op take for a call, and what takes
   // longer for an element, such as an op whose operand a different op leaves.
@@ -462,8 +484,9 @@ int64_t meshloom::interpretedCost(spmd::KernelOp kernel) {
   if (ops == 0 || overwrites)
     ++operandsHandedOn;
   element += std::max<int64_t>(operandsHandedOn - (ops > 0), 0) * handedOn;
-  int64_t cost = (call + ops * opCall + iterations * element) / 100;
   const unsigned inputs = kernel.getInputs().size();
+  int64_t cost = (call + ops * opCall + iterations * element) / 100 +
+                 reductionCost(kernel);
   for (unsigned operand = 0; operand < kernel.getAccesses().size(); ++operand)
     if (operand < inputs ||
         kernel.getReducer(operand - inputs) == spmd::Reducer::None)
