@@ -353,7 +353,7 @@ template <typename T>
 void Scatter::add(const IndexedWindows &windows,
                   const LibraryArguments &arguments, size_t i) const {
   if (windows.areAlike())
-    return addUpdates<T>(alikeWindows(windows, arguments, i));
+    return addUpdates<T>(alikeWindows(windows, arguments, i), isOrdered);
   const LibraryOperand &result = arguments.outputs[i];
   const Shape dense = rowMajorStrides(result.extent);
   std::vector<SumOfUpdates<T>> sums(size_t(elementCount(result.extent)));
@@ -382,20 +382,38 @@ Status Scatter::run(const LibraryArguments &arguments) const {
   const LibraryOperand &result = arguments.outputs[0];
   if (result.empty())
     return Success();
-  if (isOrdered) {
-    const TeamScope alone(nullptr);
-    runPart(arguments);
-    return Success();
-  }
-  Team &team = Team::current();
   size_t cut = result.extent.size();
   for (size_t d = 0; d < result.extent.size(); ++d)
     if (dims.moves(d) &&
         (cut == result.extent.size() || result.extent[d] > result.extent[cut]))
       cut = d;
+  auto runRange = [&](int64_t begin, int64_t end) {
+    LibraryArguments part = arguments;
+    for (size_t i = 0; i < count; ++i) {
+      cutBox(part.outputs[i], cut, begin, end);
+      if (part.inputs[i].extent.size() == result.extent.size())
+        cutBox(part.inputs[i], cut, begin, end);
+    }
+    runPart(part);
+  };
+  const int64_t places = elementCount(result.extent);
+  if (isOrdered) {
+    const TeamScope alone(nullptr);
+    if (cut == result.extent.size()) {
+      runPart(arguments);
+      return Success();
+    }
+    // There is a sum for each element, at once for as many as this.
+    constexpr int64_t mostSums = 1 << 22;
+    const int64_t length = result.extent[cut],
+                  pieces = std::min(length, (places + mostSums - 1) / mostSums);
+    for (int64_t p = 0; p < pieces; ++p)
+      runRange(length * p / pieces, length * (p + 1) / pieces);
+    return Success();
+  }
+  Team &team = Team::current();
   constexpr int64_t fewWorkers = 3, fewNumbers = 4;
-  const int64_t places = elementCount(result.extent),
-                updates = elementCount(arguments.inputs[count + 1].extent);
+  const int64_t updates = elementCount(arguments.inputs[count + 1].extent);
   int64_t windows = 1;
   for (unsigned d : dims.batchDims)
     windows *= arguments.inputs[count + 1].extent[d];
@@ -411,15 +429,7 @@ Status Scatter::run(const LibraryArguments &arguments) const {
   team.forEachRange(
       result.extent[cut],
       std::max(grain, result.extent[cut] * elementsOfWorker / elements), grain,
-      [&](int64_t begin, int64_t end) {
-        LibraryArguments part = arguments;
-        for (size_t i = 0; i < count; ++i) {
-          cutBox(part.outputs[i], cut, begin, end);
-          if (part.inputs[i].extent.size() == result.extent.size())
-            cutBox(part.inputs[i], cut, begin, end);
-        }
-        runPart(part);
-      });
+      runRange);
   return Success();
 }
 

@@ -391,7 +391,8 @@ void library::addSums(const Shape &extent, T *to, const Shape &toStrides,
              });
 }
 
-template <typename T> void library::addUpdates(const AlikeWindows &alike) {
+template <typename T>
+void library::addUpdates(const AlikeWindows &alike, bool isOrdered) {
   using Sum = SumOf<T>;
   constexpr bool isNarrow = !std::is_same_v<T, Sum>;
   // The sums of 64-bit numbers are made of two.
@@ -402,6 +403,8 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
   const WindowPlaces places(alike);
   if (updates <= few)
     return combineInOrder(additions<T>, alike);
+  if (isOrdered)
+    return sumEverywhere<T>(alike);
   // Larger sums of numbers would not stay in the cache of a core.
   constexpr int64_t mostBytes = int64_t(1) << 21;
   const bool areNumbers = places.count == elementCount(alike.result.extent),
@@ -441,7 +444,7 @@ template <typename T> void library::addUpdates(const AlikeWindows &alike) {
 #define MESHLOOM_SCATTER_SUMS(T)                                               \
   template void library::addSums(const Shape &, T *, const Shape &,            \
                                  const SumOfUpdates<T> *, const Shape &);      \
-  template void library::addUpdates<T>(const AlikeWindows &);
+  template void library::addUpdates<T>(const AlikeWindows &, bool);
 MESHLOOM_SCATTER_SUMS(float)
 MESHLOOM_SCATTER_SUMS(double)
 MESHLOOM_SCATTER_SUMS(BF16Element)

@@ -20,7 +20,10 @@ void addSums(const Shape &extent, T *to, const Shape &toStrides,
 /// own.
 inline constexpr int64_t MANY_UPDATES = 4;
 
-/// Adds updates of floats to the result. T: f32, f64 or a half.
-template <typename T> void addUpdates(const AlikeWindows &alike);
+/// Adds updates of floats to the result. T: f32, f64 or a half. `isOrdered`:
+/// the bits of an element depend on its own updates and their order alone, not
+/// on what else the result has.
+template <typename T>
+void addUpdates(const AlikeWindows &alike, bool isOrdered);
 
 } // namespace meshloom::library
