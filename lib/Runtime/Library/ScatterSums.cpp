@@ -397,13 +397,14 @@ void library::addUpdates(const AlikeWindows &alike, bool isOrdered) {
   constexpr bool isNarrow = !std::is_same_v<T, Sum>;
   // The sums of 64-bit numbers are made of two.
   constexpr bool isLarge = std::is_same_v<T, double>;
-  // So many are added one by one; what is narrow is rounded once.
-  constexpr int64_t few = isNarrow ? 1 : PairwiseSums<Sum>::BLOCK / 2;
+  // So many are added one by one; what is narrow is rounded once. A single
+  // update has the same bits either way.
+  const int64_t few = isNarrow || isOrdered ? 1 : PairwiseSums<Sum>::BLOCK / 2;
   const int64_t updates = alike.windows.count();
   const WindowPlaces places(alike);
   if (updates <= few)
     return combineInOrder(additions<T>, alike);
-  if (isOrdered)
+  if (isOrdered) // as windows that are not alike are added
     return sumEverywhere<T>(alike);
   // Larger sums of numbers would not stay in the cache of a core.
   constexpr int64_t mostBytes = int64_t(1) << 21;
