@@ -308,8 +308,13 @@ Value LoopEmitter::orderOf(Value address, Type type) {
 }
 
 Value LoopEmitter::isLess(Type type, Value x, Value y) {
-  if (isa<FloatType>(type))
+  if (isa<FloatType>(type)) {
+    // Processors compare halves in f32, and LLVM has no code for those of bf16.
+    if (type.isBF16() || type.isF16())
+      for (Value *value : {&x, &y})
+        *value = b.create<arith::ExtFOp>(loc, b.getF32Type(), *value);
     return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, y);
+  }
   const bool isUnsigned = type.isUnsignedInteger() || type.isInteger(1);
   return b.create<arith::CmpIOp>(
       loc, isUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt,
