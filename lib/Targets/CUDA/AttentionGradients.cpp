@@ -243,17 +243,7 @@ static bool areClose(const PerKey &numbers, const PerKey &expected) {
   return true;
 }
 
-/// Returns whether the logarithm of a row's sum, an f32, says how many keys the
-/// row has where a mask hides all of them: the library computes weights from
-/// it. A large hidden number takes up the logarithm of the number of keys.
-static bool keepsHiddenRows(const Attention &attention) {
-  constexpr double largest = 128;
-  return !attention.mask || std::abs(attention.hidden) <= largest;
-}
-
 std::optional<GradientProduct> GradientMatcher::match() {
-  if (!keepsHiddenRows(attention()))
-    return std::nullopt;
   const Expression weight =
       expressions.elementOf(product.weights(), product.weightIndices());
   PerKey numbers{};

@@ -138,8 +138,13 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
     shape.mask = next({DType::I1}, query, key);
     isTaken &= hasBatch(*shape.mask, /*mayBeShared=*/true);
   }
-  if (form != AttentionForm::Result)
-    shape.logarithms = next({DType::F32}, query, std::nullopt);
+  auto nextRows = [&] { return next({DType::F32}, query, std::nullopt); };
+  if (form != AttentionForm::Result && !attention.mask) {
+    shape.logarithms = nextRows();
+  } else if (form != AttentionForm::Result) {
+    shape.largest = nextRows();
+    shape.sums = nextRows();
+  }
   if (form == AttentionForm::Gradient) {
     shape.resultGradient = next({type}, query, column);
     shape.queryGradient = next({type, DType::F32}, query, term);

@@ -146,18 +146,20 @@ DnnAttention::Node DnnAttention::addScaledScores() {
 }
 
 void DnnAttention::addResult(Node scores) {
-  const Node largest = addReduction(DnnReduction::Largest, scores, addRows());
+  auto rows = [&](const std::optional<DnnMatrices> &stored) {
+    return stored ? addOperand(*stored) : addRows();
+  };
+  const Node largest =
+      addReduction(DnnReduction::Largest, scores, rows(attention.largest));
   const Node distance =
       addPointwise(DnnPointwise::Subtract, scores, largest, addScores());
   const Node power =
       addPointwise(DnnPointwise::Exponential, distance, nullptr, addScores());
-  const Node sum = addReduction(DnnReduction::Sum, power, addRows());
+  const Node sum = addReduction(DnnReduction::Sum, power, rows(attention.sums));
   const Node logarithm =
       addPointwise(DnnPointwise::Logarithm, sum, nullptr, addRows());
   addPointwise(DnnPointwise::Add, largest, logarithm,
-               attention.form == AttentionForm::Result
-                   ? addRows()
-                   : addOperand(attention.logarithms));
+               rows(attention.logarithms));
   const Node weights =
       addPointwise(DnnPointwise::Divide, power, sum,
                    &addIntermediate(type, scoresOf(attention)));
@@ -189,11 +191,15 @@ void DnnAttention::addGradient(Node scores) {
       addPointwise(DnnPointwise::Multiply,
                    addReduction(DnnReduction::Sum, products, addRows()),
                    addNumber(1), &addScratch(rowsOf(attention)));
-  const Node weights =
-      addPointwise(DnnPointwise::Exponential,
-                   addPointwise(DnnPointwise::Subtract, scores,
-                                addOperand(attention.logarithms), addScores()),
-                   nullptr, addScores());
+  const Node rows = addOperand(attention.logarithms ? *attention.logarithms
+                                                    : *attention.largest);
+  Node weights = addPointwise(
+      DnnPointwise::Exponential,
+      addPointwise(DnnPointwise::Subtract, scores, rows, addScores()), nullptr,
+      addScores());
+  if (attention.sums)
+    weights = addPointwise(DnnPointwise::Divide, weights,
+                           addOperand(*attention.sums), addScores());
   addTurnedProduct(weights, gradient, attention.valueGradient);
 
   DnnMatrices values = attention.value;
