@@ -71,7 +71,7 @@ static std::optional<DimPlace> placeOf(std::span<const unsigned> dim,
 static std::optional<AttentionShape::Tensor>
 place(size_t operand, std::span<const std::span<const unsigned>, 4> dims,
       const AttentionShape::Loops &loops) {
-  AttentionShape::Tensor tensor{.operand = operand,
+  AttentionShape::Tensor tensor{.operand = loops.operands[operand],
                                 .type = loops.types[operand],
                                 .alignment = loops.alignments[operand]};
   int64_t dense = 1;
@@ -100,8 +100,7 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
                        .type = type,
                        .scale = float(attention.scale),
                        .hidden = float(attention.hidden),
-                       .isCausal = attention.isCausal,
-                       .hidesWhereTrue = attention.hidesWhereTrue};
+                       .isCausal = attention.isCausal};
   size_t operand = 0;
   bool isTaken = true;
   auto spanOf = [](const std::optional<unsigned> &loop) {
@@ -135,7 +134,7 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
     isTaken &= hasBatch(*shape.bias, /*mayBeShared=*/true);
   }
   if (attention.mask) {
-    shape.mask = next({DType::I1}, query, key);
+    shape.mask = next({DType::I32}, query, key);
     isTaken &= hasBatch(*shape.mask, /*mayBeShared=*/true);
   }
   auto nextRows = [&] { return next({DType::F32}, query, std::nullopt); };

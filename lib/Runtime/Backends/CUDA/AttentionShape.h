@@ -44,18 +44,19 @@ struct AttentionShape {
   Tensor resultGradient = {}, queryGradient = {}, keyGradient = {},
          valueGradient = {};
   float scale = 1, hidden = 0;
-  bool isCausal = false, hidesWhereTrue = false;
+  bool isCausal = false;
   auto operator<=>(const AttentionShape &) const = default;
 
   /// The loops of an attention, and its tensors: the query, the key, the value,
-  /// the result, the bias and the mask where these are there, the numbers of
-  /// the rows, and the gradients of the result, the query, the key and the
-  /// value.
+  /// the result, the bias and the mask's words where these are there, the
+  /// numbers of the rows, and the gradients of the result, the query, the key
+  /// and the value.
   struct Loops {
     std::span<const int64_t> extents;
     std::vector<std::span<const int64_t>> strides;
     std::vector<int64_t> alignments;
     std::vector<DType> types;
+    std::vector<size_t> operands; ///< their numbers in the call
   };
   /// Returns nothing where there is no work, or where the library cannot take
   /// the operands as they lie.

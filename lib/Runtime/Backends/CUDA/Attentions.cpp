@@ -152,13 +152,18 @@ AttentionFinder::joinResult(const Attention &attention,
   Work &work = joined.work;
   work.kind = Work::Kind::Dot;
   work.extents = loops.extents;
+  work.begin = loops.origins;
   for (const Operand *tensor :
        {&attention.query, &attention.key, &attention.value, &attention.result})
     if (!addAccess(*tensor, tensor == &attention.result, loops, work))
       return std::nullopt;
-  for (const auto *tensor : {&attention.bias, &attention.mask})
-    if (*tensor && !addAccess(**tensor, /*isWritten=*/false, loops, work))
-      return std::nullopt;
+  if (attention.bias &&
+      !addAccess(*attention.bias, /*isWritten=*/false, loops, work))
+    return std::nullopt;
+  if (attention.mask)
+    for (const Operand &operand : attention.mask->operands)
+      if (!addAccess(operand, /*isWritten=*/false, loops, work))
+        return std::nullopt;
   const auto writer = values.writerOf(work.accesses[3].buffer);
   if (!writer)
     return std::nullopt;

@@ -125,11 +125,8 @@ DnnAttention::Node DnnAttention::addMask(Node scores) {
     addPointwise(DnnPointwise::IsLess, index(columnAxis),
                  addOperand(*attention.mask), isSeen);
   }
-  Node hidden = addNumber(attention.hidden);
-  if (attention.hidesWhereTrue)
-    std::swap(scores, hidden);
-  return addPointwise(DnnPointwise::Select, scores, hidden, addScores(),
-                      isSeen);
+  return addPointwise(DnnPointwise::Select, scores, addNumber(attention.hidden),
+                      addScores(), isSeen);
 }
 
 DnnAttention::Node DnnAttention::addScaledScores() {
@@ -211,13 +208,9 @@ void DnnAttention::addGradient(Node scores) {
   scoreGradient =
       addPointwise(DnnPointwise::Multiply, scoreGradient, weights, addScores());
   // A row that a mask hides as a whole has weights, which depend on nothing.
-  if (attention.mask) {
-    Node none = addNumber(0);
-    if (attention.hidesWhereTrue)
-      std::swap(scoreGradient, none);
-    scoreGradient = addPointwise(DnnPointwise::Select, scoreGradient, none,
-                                 addScores(), isSeen);
-  }
+  if (attention.mask)
+    scoreGradient = addPointwise(DnnPointwise::Select, scoreGradient,
+                                 addNumber(0), addScores(), isSeen);
   if (attention.scale != 1)
     scoreGradient = addPointwise(DnnPointwise::Multiply, scoreGradient,
                                  addNumber(attention.scale), addScores());
