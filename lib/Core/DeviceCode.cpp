@@ -94,6 +94,11 @@ public:
     return atEnd() && !values.empty();
   }
   bool atEnd() const { return line.empty(); }
+  /// Returns whether a space and a digit come next.
+  bool isNumber() const {
+    return line.size() > 1 && line[0] == ' ' && line[1] >= '0' &&
+           line[1] <= '9';
+  }
 
 private:
   std::string_view line;
@@ -202,8 +207,6 @@ std::string attentionText(const Attention &attention) {
                   attention.scale);
   if (attention.isCausal)
     text += " causal";
-  if (attention.hidesWhereTrue)
-    text += " where";
   text += fmt::format(" hidden {}", attention.hidden);
   auto add = [&](std::string_view name, const Operand &tensor) {
     text += tensorText(name, tensor);
@@ -212,8 +215,14 @@ std::string attentionText(const Attention &attention) {
     add(name, *tensor);
   if (attention.bias)
     add(" bias", *attention.bias);
-  if (attention.mask)
-    add(" mask", *attention.mask);
+  if (attention.mask) {
+    const std::string loops =
+        fmt::format("{}", fmt::join(attention.mask->loops, ","));
+    text += fmt::format(" mask {} loops {} operands", attention.mask->symbol,
+                        loops.empty() ? "none" : loops);
+    for (const Operand &operand : attention.mask->operands)
+      add("", operand);
+  }
   if (attention.gradient)
     for (auto [name, tensor] : gradientTensorsOf(*attention.gradient))
       add(name, *tensor);
@@ -244,6 +253,20 @@ bool parseTensor(LineReader &reader, const Attention &attention,
   return true;
 }
 
+/// Reads a mask whose first word has been read.
+bool parseMask(LineReader &reader, const Attention &attention,
+               AttentionMask &mask) {
+  if (!reader.symbol(mask.symbol) || !reader.word(" loops ") ||
+      (!reader.word("none") && !reader.numbers(mask.loops)) ||
+      !reader.word(" operands"))
+    return false;
+  while (reader.isNumber())
+    if (!parseTensor(reader, attention, mask.operands.emplace_back()))
+      return false;
+  return std::ranges::all_of(
+      mask.loops, [&](unsigned loop) { return loop <= attention.keyLoop(); });
+}
+
 bool parseAttention(std::string_view line, Attention &attention) {
   constexpr unsigned mostBatchLoops = 64;
   LineReader reader(line);
@@ -255,7 +278,6 @@ bool parseAttention(std::string_view line, Attention &attention) {
       !reader.number(attention.scale))
     return false;
   attention.isCausal = reader.word(" causal");
-  attention.hidesWhereTrue = reader.word(" where");
   if (!reader.word(" hidden ") || !reader.number(attention.hidden))
     return false;
   auto parse = [&](Operand &tensor) {
@@ -266,7 +288,8 @@ bool parseAttention(std::string_view line, Attention &attention) {
       return false;
   if (reader.word(" bias") && !parse(attention.bias.emplace()))
     return false;
-  if (reader.word(" mask") && !parse(attention.mask.emplace()))
+  if (reader.word(" mask ") &&
+      !parseMask(reader, attention, attention.mask.emplace()))
     return false;
   if (reader.atEnd())
     return true;

@@ -26,29 +26,29 @@ DeviceCode exampleCode() {
                     {Kind::Origin, 0, 2},
                     {Kind::Stride, 1, 2}};
   using Form = ProductEpilogue::Form;
-  return {{sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
-          {{"scalar", Form::Gelu, {1, 0}, 2, "", {}, {}},
-           {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}},
-           {"sum", Form::BiasGradient, {0}, 1, "", {}, {}}},
-          {{.batchLoops = 1,
-            .terms = 4,
-            .columns = 8,
-            .query = {3, {loop(0), loop(1), {0, {{2, 16}, {3, 1}}}}},
-            .key = {4, {loop(2), loop(0), loop(3)}},
-            .value = {5, {loop(0), {64, {{2, 1}}}, {}}},
-            .scores = {8, {loop(0), loop(1), loop(2)}},
-            .result = {9, {loop(0), loop(1)}},
-            .mask = Operand{7, {loop(1), loop(2)}},
-            .scale = 0.25,
-            .hidden = -1e9,
-            .hidesWhereTrue = true,
-            .gradient = {{.result = {10, {loop(0)}},
-                          .query = {11, {loop(1)}},
-                          .key = {12, {loop(2)}},
-                          .value = {13, {loop(3)}}}}}},
-          {'\x7f', 'E'},
-          "avx2,fma",
-          ".version 7.8\n.target sm_80\n"};
+  return {
+      {sum, {"scalar", 256, 1, {}, {{Kind::Pointer, 0, 0}}}},
+      {{"scalar", Form::Gelu, {1, 0}, 2, "", {}, {}},
+       {"sum", Form::GeluGradient, {}, 4, "scalar", 0, {{1, 2}, {2, 3}}},
+       {"sum", Form::BiasGradient, {0}, 1, "", {}, {}}},
+      {{.batchLoops = 1,
+        .terms = 4,
+        .columns = 8,
+        .query = {3, {loop(0), loop(1), {0, {{2, 16}, {3, 1}}}}},
+        .key = {4, {loop(2), loop(0), loop(3)}},
+        .value = {5, {loop(0), {64, {{2, 1}}}, {}}},
+        .scores = {8, {loop(0), loop(1), loop(2)}},
+        .result = {9, {loop(0), loop(1)}},
+        .mask = {{"sum", {{6, {loop(0)}}, {7, {loop(1), loop(2)}}}, {0, 1}}},
+        .scale = 0.25,
+        .hidden = -1e9,
+        .gradient = {{.result = {10, {loop(0)}},
+                      .query = {11, {loop(1)}},
+                      .key = {12, {loop(2)}},
+                      .value = {13, {loop(3)}}}}}},
+      {'\x7f', 'E'},
+      "avx2,fma",
+      ".version 7.8\n.target sm_80\n"};
 }
 
 TEST(DeviceCodeTest, TextIsReadBack) {
@@ -63,9 +63,10 @@ TEST(DeviceCodeTest, TextIsReadBack) {
       "// epilogue sum gelu_gradient result 4 terms none of scalar factor "
       "0 saved 1:2 saved 2:3\n"
       "// epilogue sum bias_gradient result 1 terms 0\n"
-      "// attention batches 1 terms 4 columns 8 scale 0.25 where hidden "
+      "// attention batches 1 terms 4 columns 8 scale 0.25 hidden "
       "-1000000000 query 3:0,1,2*16+3 key 4:2,0,3 value 5:0,2@64,- scores "
-      "8:0,1,2 result 9:0,1 mask 7:1,2 gradient 10:0 query_gradient 11:1 "
+      "8:0,1,2 result 9:0,1 mask sum loops 0,1 operands 6:0 7:1,2 gradient "
+      "10:0 query_gradient 11:1 "
       "key_gradient 12:2 value_gradient 13:3\n"
       "// host avx2,fma 7f45\n"
       ".version 7.8\n.target sm_80\n");

@@ -155,6 +155,17 @@ struct ProductEpilogue {
   bool operator==(const ProductEpilogue &) const = default;
 };
 
+/// The mask of an attention: a kernel computes a word for each score, which
+/// is 0 where it is hidden, else larger than each index. The kernel has the
+/// attention's loops of the batch, of q and of k; its operands, in arrays of
+/// the program, come before the words.
+struct AttentionMask {
+  std::string symbol;
+  std::vector<Operand> operands;
+  std::vector<unsigned> loops; ///< that words depend on
+  bool operator==(const AttentionMask &) const = default;
+};
+
 /// Steps of a program that a library for the device may compute as one: two
 /// products and the softmax between them.
 ///
@@ -175,10 +186,10 @@ struct Attention {
 
   int64_t terms = 0, columns = 0; ///< the extents of e and d
   Operand query, key, value, scores, result;
-  std::optional<Operand> bias = {}, mask = {};
+  std::optional<Operand> bias = {};
+  std::optional<AttentionMask> mask = {};
   double scale = 1, hidden = 0;
   bool isCausal = false;
-  bool hidesWhereTrue = false; ///< the mask, and not where it is false
 
   /// The steps of its gradient, from that of the result:
   ///
@@ -195,11 +206,6 @@ struct Attention {
   std::optional<Gradient> gradient = {};
   bool operator==(const Attention &) const = default;
 };
-
-/// The name of the code that makes words of a mask of bytes: 0 of false, and
-/// the largest one of true. It has one loop; operand 0 is the mask, operand 1
-/// are the words.
-inline constexpr const char *maskWordsSymbol = "mask_words";
 
 struct DeviceCode {
   std::vector<KernelShape> kernels;
@@ -231,7 +237,9 @@ struct DeviceCode {
   ///           -1e+09 query 3:0,1,3 key 4:0,2,3 value 5:0,2,4 scores 6:0,1,2
   ///           result 9:0,1,4
   ///
-  /// (in one line), and the host's features and object, in hexadecimal digits:
+  /// (in one line; a mask of operands in the buffers 6 and 7 is
+  /// `mask k_4c loops 0,2 operands 6:0 7:0,2`), and the host's features and
+  /// object, in hexadecimal digits:
   ///
   ///     // host avx2,fma 7f454c46
   std::string text() const;

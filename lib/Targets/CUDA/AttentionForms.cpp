@@ -21,7 +21,8 @@ class Matcher {
 public:
   Matcher(WeightedSum product, const DenseMap<Value, unsigned> &buffers)
       : product(std::move(product)), buffers(buffers),
-        context(this->product.weights().getContext()) {}
+        context(this->product.weights().getContext()),
+        expressions(*matched.expressions) {}
 
   std::optional<MatchedAttention> match();
 
@@ -32,7 +33,8 @@ private:
   /// The scores of the softmax that the weights are; null: they are none.
   Expression softmaxOf(Expression weight);
   bool matchScores(Expression scores);
-  bool matchMask(Expression scores, Expression &hiding);
+  /// Peels a mask off the scores. Returns false where it is not one.
+  bool peelMask(Expression &scores);
   std::optional<double> numberAt(Expression expression, int64_t query,
                                  int64_t key) const;
   bool isCausal(Expression condition) const;
@@ -41,8 +43,8 @@ private:
   WeightedSum product;
   const DenseMap<Value, unsigned> &buffers;
   mlir::MLIRContext *const context;
-  ElementExpressions expressions;
   MatchedAttention matched;
+  ElementExpressions &expressions;
   Attention &attention = matched.attention;
 };
 
@@ -109,26 +111,33 @@ bool Matcher::isCausal(Expression condition) const {
   return true;
 }
 
-/// Peels a mask off the scores. Rows that a mask with minus infinity hides are
-/// nans, which the library does not promise.
-bool Matcher::matchMask(Expression scores, Expression &hiding) {
-  const Expression condition = scores->operands[0];
-  attention.hidesWhereTrue = scores->operands[1]->isConstant();
-  const Expression hidden = scores->operands[attention.hidesWhereTrue ? 1 : 2];
-  hiding = scores->operands[attention.hidesWhereTrue ? 2 : 1];
-  if (!hidden->isConstant())
+/// Several conditions hide with the same number.
+bool Matcher::peelMask(Expression &scores) {
+  MaskCondition condition{scores->operands[0],
+                          scores->operands[1]->isConstant()};
+  const Expression hidden = scores->operands[condition.hidesWhereTrue ? 1 : 2];
+  if (!hidden->isConstant() ||
+      (!matched.conditions.empty() && attention.hidden != hidden->number) ||
+      matched.conditions.size() == mostMaskConditions)
     return false;
   attention.hidden = hidden->number;
-  attention.mask = operandOf(condition, buffers);
-  attention.isCausal =
-      !attention.mask && !attention.hidesWhereTrue && isCausal(condition);
-  if (attention.isCausal)
-    return true;
-  return attention.mask && std::isfinite(attention.hidden);
+  scores = scores->operands[condition.hidesWhereTrue ? 2 : 1];
+  matched.conditions.push_back(condition);
+  return true;
 }
 
 bool Matcher::matchScores(Expression scores) {
-  if (scores->is("arith.select") && !matchMask(scores, scores))
+  while (scores->is("arith.select"))
+    if (!peelMask(scores))
+      return false;
+  if (matched.conditions.size() == 1 && !matched.conditions[0].hidesWhereTrue &&
+      isCausal(matched.conditions[0].expression)) {
+    attention.isCausal = true;
+    matched.conditions.clear();
+  }
+  // Rows that a mask with minus infinity hides are nans, which the library does
+  // not promise.
+  if (!matched.conditions.empty() && !std::isfinite(attention.hidden))
     return false;
   if (scores->is("arith.addf")) {
     const bool isFirst =
@@ -183,17 +192,35 @@ std::optional<MatchedAttention> Matcher::match() {
     return std::nullopt;
   attention.value = *value;
   attention.result = *result;
-  return matched;
+  return std::move(matched);
 }
 
-std::vector<Attention> meshloom::findAttentions(mlir::func::FuncOp function,
-                                                const LoweredProgram &lowered) {
+/// Adds the kernel of an attention's mask. Returns false where it has none.
+static bool addMask(MatchedAttention &matched,
+                    const DenseMap<Value, unsigned> &buffers, ModuleOp masks,
+                    std::vector<std::pair<std::string, Operation *>> &kernels) {
+  if (matched.conditions.empty())
+    return true;
+  SmallVector<int64_t> extents(matched.attention.keyLoop() + 1, 1);
+  for (auto [index, extent] : llvm::zip_equal(
+           matched.scoreIndices, spmd::globalShape(matched.scores.getType())))
+    if (auto loop = dyn_cast<mlir::AffineDimExpr>(index))
+      extents[loop.getPosition()] = extent;
+  matched.attention.mask =
+      buildMask(matched.conditions, extents, buffers, masks, kernels);
+  return matched.attention.mask.has_value();
+}
+
+std::vector<Attention> meshloom::findAttentions(
+    mlir::func::FuncOp function, const LoweredProgram &lowered, ModuleOp masks,
+    std::vector<std::pair<std::string, Operation *>> &kernels) {
   std::vector<MatchedAttention> found;
   std::vector<WeightedSum> others;
   function.walk([&](DotGeneralOp product) {
     for (bool areWeightsRight : {false, true})
       if (auto sum = WeightedSum::of(product, areWeightsRight)) {
-        if (auto attention = Matcher(*sum, lowered.buffers).match())
+        auto attention = Matcher(*sum, lowered.buffers).match();
+        if (attention && addMask(*attention, lowered.buffers, masks, kernels))
           found.push_back(std::move(*attention));
         else
           others.push_back(std::move(*sum));

@@ -7,8 +7,11 @@
 
 namespace meshloom {
 
-/// Finds the attentions of a function, whatever its kernels are.
-std::vector<Attention> findAttentions(mlir::func::FuncOp function,
-                                      const LoweredProgram &lowered);
+/// Finds the attentions of a function, whatever its kernels are. Adds the
+/// kernels of their masks, which are in `masks`, to `kernels`.
+std::vector<Attention>
+findAttentions(mlir::func::FuncOp function, const LoweredProgram &lowered,
+               ModuleOp masks,
+               std::vector<std::pair<std::string, Operation *>> &kernels);
 
 } // namespace meshloom

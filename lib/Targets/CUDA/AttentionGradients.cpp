@@ -12,15 +12,18 @@ using Expression = ElementExpressions::Expression;
 
 namespace {
 
-/// The numbers of one query and three keys, of which a causal mask hides the
+/// The numbers of one query and five keys, of which a causal mask hides the
 /// last one.
-constexpr unsigned numKeys = 3;
-constexpr int64_t sampleQuery = 1;
+constexpr unsigned numKeys = 5;
+constexpr int64_t sampleQuery = 3;
 using PerKey = std::array<double, numKeys>;
-constexpr PerKey sampleScores{0.3, -0.7, 0.5}, sampleBias{0.2, -0.1, 0.4},
-    sampleMask{1, 0, 1};
+constexpr PerKey sampleScores{0.3, -0.7, 0.5, 0.1, -0.2},
+    sampleBias{0.2, -0.1, 0.4, 0.3, -0.5};
+/// Whether a condition of a mask leaves a key to be seen.
+constexpr std::array<std::array<bool, numKeys>, mostMaskConditions> sampleMasks{
+    {{true, false, true, true, true}, {true, true, true, false, true}}};
 /// The products of the result's gradient and the values.
-constexpr PerKey sampleProducts{0.9, -0.4, 1.1};
+constexpr PerKey sampleProducts{0.9, -0.4, 1.1, 0.6, -0.8};
 
 /// The products that an attention's gradient consists of.
 enum class Role : uint8_t { Query, Key, Value };
@@ -66,6 +69,7 @@ private:
   const DenseMap<Value, unsigned> &buffers;
   ElementExpressions expressions;
   const MatchedAttention *matched = nullptr;
+  SmallVector<Expression> conditions; ///< of the mask, as expressions here
   std::optional<Operand> gradient;
   Expression products = nullptr; ///< the element that `gradient` is from
   std::map<std::pair<Expression, unsigned>, std::optional<double>> evaluated;
@@ -115,6 +119,8 @@ GradientMatcher::attentionOf(const std::vector<MatchedAttention> &attentions) {
     for (AffineExpr index : product.weightIndices())
       indices.push_back(index.replaceDims(loops));
     product.setWeightIndices(indices);
+    for (const MaskCondition &condition : candidate.conditions)
+      conditions.push_back(expressions.copyOf(condition.expression));
     return matched = &candidate;
   }
   return nullptr;
@@ -141,8 +147,6 @@ std::optional<double> GradientMatcher::numberOf(Expression element,
   const auto operand = operandOf(element, buffers);
   if (operand && operand == attention().bias)
     return sampleBias[dependsOnKey(*operand) ? key : 0];
-  if (operand && operand == attention().mask)
-    return sampleMask[dependsOnKey(*operand) ? key : 0];
   return isProduct(element) ? std::optional(sampleProducts[key]) : std::nullopt;
 }
 
@@ -196,7 +200,13 @@ std::optional<double> GradientMatcher::evaluate(Expression expression,
   const auto found = evaluated.find({expression, key});
   if (found != evaluated.end())
     return found->second;
-  const auto number = compute(expression, key);
+  const size_t condition =
+      llvm::find(conditions, expression) - conditions.begin();
+  const auto number = condition == conditions.size()
+                          ? compute(expression, key)
+                          : std::optional(double(
+                                sampleMasks[condition][key] !=
+                                matched->conditions[condition].hidesWhereTrue));
   evaluated[{expression, key}] = number;
   return number;
 }
@@ -206,8 +216,9 @@ struct Expected {
   PerKey weights{}, scores{};
 };
 
-static Expected expectedOf(const Attention &attention,
+static Expected expectedOf(const MatchedAttention &matched,
                            llvm::function_ref<bool(const Operand &)> hasKeys) {
+  const Attention &attention = matched.attention;
   Expected expected;
   double sum = 0, mean = 0;
   std::array<bool, numKeys> isHidden{};
@@ -217,9 +228,8 @@ static Expected expectedOf(const Attention &attention,
       score += sampleBias[hasKeys(*attention.bias) ? key : 0];
     if (attention.isCausal)
       isHidden[key] = key > sampleQuery;
-    if (attention.mask)
-      isHidden[key] = (sampleMask[hasKeys(*attention.mask) ? key : 0] != 0) ==
-                      attention.hidesWhereTrue;
+    for (size_t number = 0; number < matched.conditions.size(); ++number)
+      isHidden[key] |= !sampleMasks[number][key];
     expected.weights[key] = std::exp(isHidden[key] ? attention.hidden : score);
     sum += expected.weights[key];
   }
@@ -243,17 +253,7 @@ static bool areClose(const PerKey &numbers, const PerKey &expected) {
   return true;
 }
 
-/// Returns whether the logarithm of a row's sum, an f32, says how many keys the
-/// row has where a mask hides all of them: the library computes weights from
-/// it. A large hidden number takes up the logarithm of the number of keys.
-static bool keepsHiddenRows(const Attention &attention) {
-  constexpr double largest = 128;
-  return !attention.mask || std::abs(attention.hidden) <= largest;
-}
-
 std::optional<GradientProduct> GradientMatcher::match() {
-  if (!keepsHiddenRows(attention()))
-    return std::nullopt;
   const Expression weight =
       expressions.elementOf(product.weights(), product.weightIndices());
   PerKey numbers{};
@@ -263,9 +263,8 @@ std::optional<GradientProduct> GradientMatcher::match() {
       return std::nullopt;
     numbers[key] = *number;
   }
-  const Expected expected =
-      expectedOf(attention(),
-                 [&](const Operand &operand) { return dependsOnKey(operand); });
+  const Expected expected = expectedOf(
+      *matched, [&](const Operand &operand) { return dependsOnKey(operand); });
   auto values = [&](unsigned column) {
     return product.valueOperand(column, buffers);
   };

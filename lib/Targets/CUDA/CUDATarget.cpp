@@ -143,12 +143,9 @@ public:
         functions.emplace_back(symbol, op);
     }
     std::vector<Attention> attentions;
+    OwningOpRef<ModuleOp> masks = ModuleOp::create(function.getLoc());
     if (!lowered->program.deterministic)
-      attentions = findAttentions(function, *lowered);
-    uses.common.maskWords =
-        llvm::any_of(attentions, [](const Attention &attention) {
-          return attention.mask.has_value();
-        });
+      attentions = findAttentions(function, *lowered, *masks, kernels);
     auto compiled = compileToPtx(kernels, uses.common, function.getContext(),
                                  options.optimize);
     if (failed(compiled))

@@ -6,6 +6,8 @@
 #include "mlir/IR/AffineMap.h"
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 using namespace meshloom;
 using mlir::AffineExpr;
@@ -19,9 +21,7 @@ bool ElementExpression::operator==(const ElementExpression &other) const {
          operands == other.operands;
 }
 
-/// The kernel's value that a result of a call of rows is, or the call's operand
-/// that an argument of its body is; else the value itself.
-static Value withoutRows(Value value) {
+Value ElementExpressions::withoutRows(Value value) {
   while (true) {
     if (auto result = dyn_cast<mlir::OpResult>(value)) {
       auto call = dyn_cast<spmd::LibraryCallOp>(result.getOwner());
@@ -145,6 +145,21 @@ ElementExpressions::Expression ElementExpressions::termOf(Expression reduction,
       loops);
 }
 
+ElementExpressions::Expression ElementExpressions::copyOf(Expression other) {
+  std::map<Expression, Expression> copies;
+  std::function<Expression(Expression)> copy =
+      [&](Expression original) -> Expression {
+    if (const auto found = copies.find(original); found != copies.end())
+      return found->second;
+    ElementExpression result = *original;
+    for (Expression &operand : result.operands)
+      if (operand = copy(operand); !operand)
+        return nullptr;
+    return copies[original] = unique(std::move(result));
+  };
+  return copy(other);
+}
+
 ElementExpressions::Expression
 ElementExpressions::scalarOf(KernelOp kernel, Value value, const Loops &loops) {
   if (Operation *op = value.getDefiningOp())
@@ -224,7 +239,9 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
   return unique({.kind = Kind::Operation,
                  .name = op->getName().getStringRef(),
                  .attributes = op->getAttrDictionary(),
-                 .operands = std::move(operands)});
+                 .operands = std::move(operands),
+                 .op = op,
+                 .loops = loops});
 }
 
 /// Returns whether the predicate of a comparison of integers holds.

@@ -27,6 +27,10 @@ struct ElementExpression {
   StringRef name = {};
   DictionaryAttr attributes = {};
   SmallVector<const ElementExpression *> operands = {};
+  /// The op of an operation, and its kernel's iteration; of the first one of
+  /// equal expressions.
+  Operation *op = nullptr;
+  SmallVector<mlir::AffineExpr> loops = {};
 
   bool is(StringRef op) const { return kind == Kind::Operation && name == op; }
   bool isConstant() const { return kind == Kind::Constant; }
@@ -41,6 +45,14 @@ std::optional<unsigned> movedInputOf(spmd::KernelOp kernel, unsigned result);
 class ElementExpressions {
 public:
   using Expression = const ElementExpression *;
+  using Loops = SmallVector<mlir::AffineExpr>;
+  /// Returns the kernel's value that a result of a call of rows is, or the
+  /// call's operand that an argument of its body is; else the value itself.
+  static Value withoutRows(Value value);
+  /// The loops of the iteration in which a kernel computes an element; null
+  /// where the loop reduces. Nothing: they cannot be told.
+  static std::optional<Loops> loopsOf(spmd::KernelOp kernel, unsigned output,
+                                      ArrayRef<mlir::AffineExpr> indices);
   /// The element of `tensor` at these indices. Null: it is too large.
   Expression elementOf(Value tensor, ArrayRef<mlir::AffineExpr> indices);
   /// The element of another tensor that a kernel gives an element its value by
@@ -60,12 +72,11 @@ public:
   Expression termOf(Expression reduction, mlir::AffineExpr index,
                     int64_t extent);
 
+  /// The expression that is one of another object here; null where it is too
+  /// large.
+  Expression copyOf(Expression other);
+
 private:
-  using Loops = SmallVector<mlir::AffineExpr>;
-  /// The loops of the iteration in which a kernel computes an element; null
-  /// where the loop reduces. Nothing: they cannot be told.
-  static std::optional<Loops> loopsOf(spmd::KernelOp kernel, unsigned output,
-                                      ArrayRef<mlir::AffineExpr> indices);
   Expression scalarOf(spmd::KernelOp kernel, Value value, const Loops &loops);
   Expression operationOf(spmd::KernelOp kernel, Operation *op,
                          const Loops &loops);

@@ -5,7 +5,6 @@
 
 #include "CombinationEmitter.h"
 #include "LinesEmitter.h"
-#include "MaskEmitter.h"
 #include "ProductEmitter.h"
 #include "ThreadEmitter.h"
 #include "meshloom/ControlFlow/Determinism.h"
@@ -91,10 +90,10 @@ FailureOr<Result<DeviceCode>>
 meshloom::compileToPtx(ArrayRef<std::pair<std::string, Operation *>> kernels,
                        const CommonCode &common, MLIRContext *context,
                        bool optimize) {
-  const auto &[products, combinations, lines, maskWords] = common;
+  const auto &[products, combinations, lines] = common;
   DeviceCode code;
   if (kernels.empty() && products.empty() && combinations.empty() &&
-      lines.empty() && !maskWords)
+      lines.empty())
     return Result<DeviceCode>(code);
   TimedScope timed("compile kernels");
   auto machine = makePtxMachine(optimize);
@@ -110,8 +109,6 @@ meshloom::compileToPtx(ArrayRef<std::pair<std::string, Operation *>> kernels,
     code.kernels.push_back(emitCombination(combination, *emitted));
   for (const FourierKind &transform : lines)
     code.kernels.push_back(emitLines(transform, *emitted));
-  if (maskWords)
-    code.kernels.push_back(emitMaskWords(*emitted));
   if (failed(KernelLowering(context, MathLibrary::None, /*multiplyAdds=*/true)
                  .lower(*emitted)))
     return failure();

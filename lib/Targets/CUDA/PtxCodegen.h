@@ -21,7 +21,6 @@ struct CommonCode {
   std::set<ProductKind> products;
   std::set<CombinationKind> combinations;
   std::set<FourierKind> lines;
-  bool maskWords = false;
 };
 
 /// Compiles kernels, each an spmd.kernel or a call of `rows` with the name of

@@ -23,11 +23,12 @@ struct GroupedLoops {
   Attention attention{.batchLoops = 3, .terms = 8, .columns = 8};
 
   std::optional<AttentionShape> shape(AttentionForm form) const {
-    AttentionShape::Loops loops{extents, {}, {}, {}};
+    AttentionShape::Loops loops{extents, {}, {}, {}, {}};
     for (const std::vector<int64_t> &tensor : strides) {
       loops.strides.emplace_back(tensor);
       loops.alignments.push_back(16);
       loops.types.push_back(DType::BF16);
+      loops.operands.push_back(loops.operands.size());
     }
     return AttentionShape::of(attention, form, loops);
   }

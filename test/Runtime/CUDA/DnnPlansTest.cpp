@@ -251,8 +251,6 @@ AttentionShape attentionOf(const AttentionCase &test, AttentionForm form) {
                        .key = tensor(1, test.keys),
                        .value = tensor(2, test.keys),
                        .result = tensor(3, test.queries),
-                       .logarithms =
-                           matricesOf(6, DType::F32, heads, test.queries, 1),
                        .resultGradient = tensor(7, test.queries),
                        .queryGradient = tensor(8, test.queries),
                        .keyGradient = tensor(9, test.keys),
@@ -262,6 +260,11 @@ AttentionShape attentionOf(const AttentionCase &test, AttentionForm form) {
                        .isCausal = test.isCausal};
   std::swap(shape.key.extents[2], shape.key.extents[3]);
   std::swap(shape.key.strides[2], shape.key.strides[3]);
+  const DnnMatrices rows = matricesOf(6, DType::F32, heads, test.queries, 1);
+  if (form != AttentionForm::Result)
+    (test.hasMask ? shape.largest : shape.logarithms) = rows;
+  if (form != AttentionForm::Result && test.hasMask)
+    shape.sums = rows;
   // A program may round it later.
   shape.keyGradient.type = DType::F32;
   if (test.hasBias)
@@ -278,7 +281,7 @@ TEST_F(DnnAttentionTest, LibraryHasEnginesForAttention) {
         AttentionCase{DType::F16, 77, 130, 128, false, true, false},
         AttentionCase{DType::BF16, 1, 24, 8, false, true, true}})
     for (AttentionForm form :
-         {AttentionForm::Result, AttentionForm::ResultAndLogarithms,
+         {AttentionForm::Result, AttentionForm::ResultAndRows,
           AttentionForm::Gradient})
       EXPECT_GT(enginesFor(attentionOf(test, form)), 0)
           << test.queries << " queries, " << test.keys << " keys of "

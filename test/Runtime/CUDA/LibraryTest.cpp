@@ -407,22 +407,43 @@ std::string programText(const std::string &name) {
   return escaped;
 }
 
-// An attention and its gradient are two works of cuDNN's, between which the
-// logarithms of sums are: nobody has weights in memory. They are kernels where
-// the weights are a result too.
+/// Puts a text in the place of another one.
+std::string replaced(std::string text, const std::string &from,
+                     const std::string &to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// An attention and its gradient are two works of cuDNN's, between which numbers
+// of each row are: nobody has weights in memory. They are kernels where the
+// weights are a result too. A mask may hide all keys of a query, whose weights
+// are all the same, by a number that takes up the logarithm of their sum.
 TEST_F(LibraryTest, GradientsOfAttentionAreThoseOfTheLibrary) {
   const std::string text = programText("attention_step");
-  std::string readsWeights = text;
-  const std::string returned = "return %73";
-  readsWeights.replace(readsWeights.find(returned), returned.size(),
-                       "%75 = dtensor.reduce sum %27 dims [0, 1, 2, 3] : "
-                       "(tensor<2x2x6x6xf32>) -> tensor<f32>\n"
-                       "%76 = dtensor.broadcast_in_dim %75 dims [] : "
-                       "(tensor<f32>) -> tensor<8x24xf32>\n"
-                       "%77 = dtensor.constant dense<0.01> : tensor<8x24xf32>\n"
-                       "%78 = dtensor.multiply %76, %77 : tensor<8x24xf32>\n"
-                       "%79 = dtensor.add %73, %78 : tensor<8x24xf32>\n"
-                       "return %79");
+  const std::string hidesRows = replaced(
+      replaced(text, "dense<-1.000000e+02>", "dense<-1.000000e+09>"),
+      "%17 = dtensor.broadcast_in_dim %seen dims [0, 3] : (tensor<2x6xi1>)",
+      "%80 = dtensor.slice %seen [0:2, 1:2] : (tensor<2x6xi1>) -> "
+      "tensor<2x1xi1>\n"
+      "%17 = dtensor.broadcast_in_dim %80 dims [0, 3] : (tensor<2x1xi1>)");
+  const std::string computesMask = replaced(
+      replaced(text, "  %18 =",
+               "%17 = dtensor.and %82, %83 : tensor<2x2x6x6xi1>\n%18 ="),
+      "%17 = dtensor.broadcast_in_dim",
+      "%80 = dtensor.iota dim 2 : tensor<2x2x6x6xi32>\n"
+      "%81 = dtensor.iota dim 3 : tensor<2x2x6x6xi32>\n"
+      "%82 = dtensor.compare GE, %80, %81 : (tensor<2x2x6x6xi32>, "
+      "tensor<2x2x6x6xi32>) -> tensor<2x2x6x6xi1>\n"
+      "%83 = dtensor.broadcast_in_dim");
+  const std::string readsWeights =
+      replaced(text, "return %73",
+               "%75 = dtensor.reduce sum %27 dims [0, 1, 2, 3] : "
+               "(tensor<2x2x6x6xf32>) -> tensor<f32>\n"
+               "%76 = dtensor.broadcast_in_dim %75 dims [] : "
+               "(tensor<f32>) -> tensor<8x24xf32>\n"
+               "%77 = dtensor.constant dense<0.01> : tensor<8x24xf32>\n"
+               "%78 = dtensor.multiply %76, %77 : tensor<8x24xf32>\n"
+               "%79 = dtensor.add %73, %78 : tensor<8x24xf32>\n"
+               "return %79");
   struct Case {
     const char *order, *options;
     const std::string &text;
@@ -430,7 +451,9 @@ TEST_F(LibraryTest, GradientsOfAttentionAreThoseOfTheLibrary) {
   };
   for (const Case &test :
        {Case{"order=first", ",graphs=0", text, 4},
-        Case{"order=last", "", text, 2}, Case{"seed=8", "", readsWeights, 0}}) {
+        Case{"order=last", "", text, 2}, Case{"order=last", "", hidesRows, 2},
+        Case{"seed=5", ",graphs=0", computesMask, 4},
+        Case{"seed=8", "", readsWeights, 0}}) {
     auto cpus = clientOf("cpu", 2).value_or_throw();
     auto expected = runStep(cpus, "cpu", 2, 2, false, test.text.c_str());
     ASSERT_TRUE(expected) << expected.error().message();
@@ -445,6 +468,64 @@ TEST_F(LibraryTest, GradientsOfAttentionAreThoseOfTheLibrary) {
       for (size_t i = 0; i < (*results)[r].size(); ++i)
         EXPECT_NEAR((*results)[r][i], (*expected)[r][i], 1e-5);
     EXPECT_EQ(standInCalls("cudnnBackendExecute"), test.calls);
+    EXPECT_STREQ(standInFault(), "");
+  }
+}
+
+/// Attention of queries that are cut, each of which sees the last three keys up
+/// to its own.
+constexpr const char *windowText = R"(
+#mesh = #dtensor.mesh<batch = {0}>
+#rows = #dtensor.layout<#mesh, [*, batch, *]>
+#full = #dtensor.layout<#mesh, [*, *, *]>
+func.func @main(%q: tensor<2x8x4xf32, #rows>, %k: tensor<2x8x4xf32, #full>,
+                %v: tensor<2x8x4xf32, #full> {{dtensor.alias = 0 : i64}},
+                %w: tensor<2x8x4xf32, #rows> {{dtensor.alias = 1 : i64}})
+    -> (tensor<2x8x4xf32, #full>, tensor<2x8x4xf32, #rows>) {{
+  %i = dtensor.iota dim 1 : tensor<2x8x8xi32>
+  %j = dtensor.iota dim 2 : tensor<2x8x8xi32>
+  %c = dtensor.compare GE, %i, %j : (tensor<2x8x8xi32>, tensor<2x8x8xi32>) -> tensor<2x8x8xi1>
+  %r = dtensor.subtract %i, %j : tensor<2x8x8xi32>
+  %n = dtensor.constant dense<3> : tensor<2x8x8xi32>
+  %f = dtensor.compare GE, %r, %n : (tensor<2x8x8xi32>, tensor<2x8x8xi32>) -> tensor<2x8x8xi1>
+  %h = dtensor.constant dense<-1.0e9> : tensor<2x8x8xf32>
+  %s = dtensor.dot_general %q, %k batching [0] x [0] contracting [2] x [2] : (tensor<2x8x4xf32, #rows>, tensor<2x8x4xf32, #full>) -> tensor<2x8x8xf32>
+  %a = dtensor.select %c, %s, %h : (tensor<2x8x8xi1>, tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %b = dtensor.select %f, %h, %a : (tensor<2x8x8xi1>, tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %m = dtensor.reduce max %b dims [2] : (tensor<2x8x8xf32>) -> tensor<2x8xf32>
+  %ms = dtensor.broadcast_in_dim %m dims [0, 1] : (tensor<2x8xf32>) -> tensor<2x8x8xf32>
+  %d = dtensor.subtract %b, %ms : tensor<2x8x8xf32>
+  %e = dtensor.exp %d : tensor<2x8x8xf32>
+  %t = dtensor.reduce sum %e dims [2] : (tensor<2x8x8xf32>) -> tensor<2x8xf32>
+  %ts = dtensor.broadcast_in_dim %t dims [0, 1] : (tensor<2x8xf32>) -> tensor<2x8x8xf32>
+  %p = dtensor.divide %e, %ts : tensor<2x8x8xf32>
+  %o = dtensor.dot_general %p, %v batching [0] x [0] contracting [2] x [1] : (tensor<2x8x8xf32>, tensor<2x8x4xf32, #full>) -> tensor<2x8x4xf32>
+  %v1 = dtensor.negate %v : tensor<2x8x4xf32, #full>
+  %w1 = dtensor.add %w, %o : (tensor<2x8x4xf32, #rows>, tensor<2x8x4xf32>) -> tensor<2x8x4xf32, #rows>
+  return %v1, %w1 : tensor<2x8x4xf32, #full>, tensor<2x8x4xf32, #rows>
+}}
+)";
+
+// A mask that the program computes is computed in front of the library's work.
+// Each card has the indices of its own queries.
+TEST_F(LibraryTest, ComputedMasksAreOperandsOfTheLibrary) {
+  auto expected = runStep(clientOf("cpu", 2).value_or_throw(), "cpu", 2, 2,
+                          false, windowText)
+                      .value_or_throw();
+  for (auto [order, calls] :
+       {std::pair("gpus=1,order=last", 2), std::pair("gpus=2,seed=3", 4)}) {
+    begin(order);
+    auto client =
+        clientOf(platformName(fmt::format(",graphs=0,exchange=host,cudnn={}",
+                                          MESHLOOM_STANDIN_DNN_PATH)),
+                 2)
+            .value_or_throw();
+    auto results = runStep(client, "cuda", 2, 2, false, windowText);
+    ASSERT_TRUE(results) << results.error().message();
+    for (size_t r = 0; r < results->size(); ++r)
+      for (size_t i = 0; i < (*results)[r].size(); ++i)
+        EXPECT_NEAR((*results)[r][i], expected[r][i], 1e-5);
+    EXPECT_EQ(standInCalls("cudnnBackendExecute"), calls);
     EXPECT_STREQ(standInFault(), "");
   }
 }

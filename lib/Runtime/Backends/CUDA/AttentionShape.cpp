@@ -71,7 +71,7 @@ static std::optional<DimPlace> placeOf(std::span<const unsigned> dim,
 static std::optional<AttentionShape::Tensor>
 place(size_t operand, std::span<const std::span<const unsigned>, 4> dims,
       const AttentionShape::Loops &loops) {
-  AttentionShape::Tensor tensor{.operand = operand,
+  AttentionShape::Tensor tensor{.operand = loops.operands[operand],
                                 .type = loops.types[operand],
                                 .alignment = loops.alignments[operand]};
   int64_t dense = 1;
@@ -100,8 +100,7 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
                        .type = type,
                        .scale = float(attention.scale),
                        .hidden = float(attention.hidden),
-                       .isCausal = attention.isCausal,
-                       .hidesWhereTrue = attention.hidesWhereTrue};
+                       .isCausal = attention.isCausal};
   size_t operand = 0;
   bool isTaken = true;
   auto spanOf = [](const std::optional<unsigned> &loop) {
@@ -135,11 +134,16 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
     isTaken &= hasBatch(*shape.bias, /*mayBeShared=*/true);
   }
   if (attention.mask) {
-    shape.mask = next({DType::I1}, query, key);
+    shape.mask = next({DType::I32}, query, key);
     isTaken &= hasBatch(*shape.mask, /*mayBeShared=*/true);
   }
-  if (form != AttentionForm::Result)
-    shape.logarithms = next({DType::F32}, query, std::nullopt);
+  auto nextRows = [&] { return next({DType::F32}, query, std::nullopt); };
+  if (form != AttentionForm::Result && !attention.mask) {
+    shape.logarithms = nextRows();
+  } else if (form != AttentionForm::Result) {
+    shape.largest = nextRows();
+    shape.sums = nextRows();
+  }
   if (form == AttentionForm::Gradient) {
     shape.resultGradient = next({type}, query, column);
     shape.queryGradient = next({type, DType::F32}, query, term);

@@ -21,9 +21,9 @@ struct DnnMatrices {
   auto operator<=>(const DnnMatrices &) const = default;
 };
 
-/// Work of an attention: its result, also with the logarithms of the sums of
-/// the softmax's powers for the gradient, or the gradient.
-enum class AttentionForm : uint8_t { Result, ResultAndLogarithms, Gradient };
+/// Work of an attention: its result, also with numbers of the softmax's rows
+/// for the gradient, or the gradient.
+enum class AttentionForm : uint8_t { Result, ResultAndRows, Gradient };
 
 struct AttentionShape {
   using Tensor = DnnMatrices;
@@ -34,23 +34,29 @@ struct AttentionShape {
   /// The key is a matrix of terms and keys.
   Tensor query = {}, key = {}, value = {}, result = {};
   std::optional<Tensor> bias = {}, mask = {};
-  /// A number for each row of the scores.
-  Tensor logarithms = {};
+  /// A number for each row of the scores, which the gradient computes weights
+  /// from: the logarithm of the sum of the powers of the row's scores. With a
+  /// mask, which may hide a whole row, the largest score, and the sum of the
+  /// powers of the distances from it: a large hidden number would take up the
+  /// logarithm of the number of keys.
+  std::optional<Tensor> logarithms = {}, largest = {}, sums = {};
   /// The gradients of the tensors.
   Tensor resultGradient = {}, queryGradient = {}, keyGradient = {},
          valueGradient = {};
   float scale = 1, hidden = 0;
-  bool isCausal = false, hidesWhereTrue = false;
+  bool isCausal = false;
   auto operator<=>(const AttentionShape &) const = default;
 
   /// The loops of an attention, and its tensors: the query, the key, the value,
-  /// the result, the bias and the mask where these are there, the logarithms,
-  /// and the gradients of the result, the query, the key and the value.
+  /// the result, the bias and the mask's words where these are there, the
+  /// numbers of the rows, and the gradients of the result, the query, the key
+  /// and the value.
   struct Loops {
     std::span<const int64_t> extents;
     std::vector<std::span<const int64_t>> strides;
     std::vector<int64_t> alignments;
     std::vector<DType> types;
+    std::vector<size_t> operands; ///< their numbers in the call
   };
   /// Returns nothing where there is no work, or where the library cannot take
   /// the operands as they lie.

@@ -47,9 +47,9 @@ private:
   /// Returns whether each result lies in memory of its own, which no other
   /// action writes.
   bool areApart(std::span<const JoinedAttention> joined) const;
-  /// Adds a buffer of a number for each row of the scores, and its accesses.
-  void addLogarithms(const AttentionLoops &loops, JoinedAttention &result,
-                     JoinedAttention &gradient);
+  /// Adds buffers of numbers for each row of the scores, and their accesses.
+  void addRows(const AttentionLoops &loops, JoinedAttention &result,
+               JoinedAttention &gradient);
   unsigned memoryOf(const Access &access) const {
     return graph.buffers[access.buffer].memory;
   }
@@ -152,13 +152,18 @@ AttentionFinder::joinResult(const Attention &attention,
   Work &work = joined.work;
   work.kind = Work::Kind::Dot;
   work.extents = loops.extents;
+  work.begin = loops.origins;
   for (const Operand *tensor :
        {&attention.query, &attention.key, &attention.value, &attention.result})
     if (!addAccess(*tensor, tensor == &attention.result, loops, work))
       return std::nullopt;
-  for (const auto *tensor : {&attention.bias, &attention.mask})
-    if (*tensor && !addAccess(**tensor, /*isWritten=*/false, loops, work))
-      return std::nullopt;
+  if (attention.bias &&
+      !addAccess(*attention.bias, /*isWritten=*/false, loops, work))
+    return std::nullopt;
+  if (attention.mask)
+    for (const Operand &operand : attention.mask->operands)
+      if (!addAccess(operand, /*isWritten=*/false, loops, work))
+        return std::nullopt;
   const auto writer = values.writerOf(work.accesses[3].buffer);
   if (!writer)
     return std::nullopt;
@@ -248,28 +253,33 @@ bool AttentionFinder::areApart(std::span<const JoinedAttention> joined) const {
   return true;
 }
 
-void AttentionFinder::addLogarithms(const AttentionLoops &loops,
-                                    JoinedAttention &result,
-                                    JoinedAttention &gradient) {
-  GraphBuffer buffer{.name = "logarithms", .type = DType::F32};
-  Access access{unsigned(graph.buffers.size()),
-                {},
-                /*reads=*/false,
-                /*writes=*/true};
-  for (unsigned loop = 0; loop <= result.attention->queryLoop(); ++loop) {
-    buffer.shape.push_back(loops.extents[loop]);
-    access.dims.push_back({0, {{loop, 1}}});
+void AttentionFinder::addRows(const AttentionLoops &loops,
+                              JoinedAttention &result,
+                              JoinedAttention &gradient) {
+  std::vector<const char *> names{"logarithms"};
+  if (result.attention->mask)
+    names = {"largest", "sums"};
+  for (const char *name : names) {
+    GraphBuffer buffer{.name = name, .type = DType::F32};
+    Access access{unsigned(graph.buffers.size()),
+                  {},
+                  /*reads=*/false,
+                  /*writes=*/true};
+    for (unsigned loop = 0; loop <= result.attention->queryLoop(); ++loop) {
+      buffer.shape.push_back(loops.extents[loop]);
+      access.dims.push_back({0, {{loop, 1}}});
+    }
+    buffer.origin.assign(buffer.shape.size(), 0);
+    buffer.memory = unsigned(graph.plan.memories.size());
+    graph.plan.memories.push_back({.bytes = buffer.bytesPerCopy()});
+    graph.buffers.push_back(std::move(buffer));
+    result.work.accesses.push_back(access);
+    std::swap(access.reads, access.writes);
+    constexpr auto numGradients = 4;
+    gradient.work.accesses.insert(gradient.work.accesses.end() - numGradients,
+                                  std::move(access));
   }
-  buffer.origin.assign(buffer.shape.size(), 0);
-  buffer.memory = unsigned(graph.plan.memories.size());
-  graph.plan.memories.push_back({.bytes = buffer.bytesPerCopy()});
-  graph.buffers.push_back(std::move(buffer));
-  result.form = AttentionForm::ResultAndLogarithms;
-  result.work.accesses.push_back(access);
-  std::swap(access.reads, access.writes);
-  constexpr auto numGradients = 4;
-  gradient.work.accesses.insert(gradient.work.accesses.end() - numGradients,
-                                std::move(access));
+  result.form = AttentionForm::ResultAndRows;
 }
 
 std::vector<JoinedAttention> AttentionFinder::join(const Attention &attention) {
@@ -289,7 +299,7 @@ std::vector<JoinedAttention> AttentionFinder::join(const Attention &attention) {
   joined.push_back(std::move(*gradient));
   if (!arePrivate(joined) || !areApart(joined))
     return {};
-  addLogarithms(*loops, joined[0], joined[1]);
+  addRows(*loops, joined[0], joined[1]);
   return joined;
 }
 

@@ -21,7 +21,7 @@ struct JoinedAttention {
 
 /// Finds the attentions whose values in between nobody but their own actions
 /// needs. An attention and its gradient are in one list, and are joined both or
-/// not at all; the graph gets a buffer of logarithms for them.
+/// not at all; the graph gets buffers of numbers of rows for them.
 std::vector<std::vector<JoinedAttention>>
 findAttentions(const Program &program, plan::StepGraph &graph,
                std::span<const Attention> attentions);

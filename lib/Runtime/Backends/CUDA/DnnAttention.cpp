@@ -125,11 +125,8 @@ DnnAttention::Node DnnAttention::addMask(Node scores) {
     addPointwise(DnnPointwise::IsLess, index(columnAxis),
                  addOperand(*attention.mask), isSeen);
   }
-  Node hidden = addNumber(attention.hidden);
-  if (attention.hidesWhereTrue)
-    std::swap(scores, hidden);
-  return addPointwise(DnnPointwise::Select, scores, hidden, addScores(),
-                      isSeen);
+  return addPointwise(DnnPointwise::Select, scores, addNumber(attention.hidden),
+                      addScores(), isSeen);
 }
 
 DnnAttention::Node DnnAttention::addScaledScores() {
@@ -146,18 +143,20 @@ DnnAttention::Node DnnAttention::addScaledScores() {
 }
 
 void DnnAttention::addResult(Node scores) {
-  const Node largest = addReduction(DnnReduction::Largest, scores, addRows());
+  auto rows = [&](const std::optional<DnnMatrices> &stored) {
+    return stored ? addOperand(*stored) : addRows();
+  };
+  const Node largest =
+      addReduction(DnnReduction::Largest, scores, rows(attention.largest));
   const Node distance =
       addPointwise(DnnPointwise::Subtract, scores, largest, addScores());
   const Node power =
       addPointwise(DnnPointwise::Exponential, distance, nullptr, addScores());
-  const Node sum = addReduction(DnnReduction::Sum, power, addRows());
+  const Node sum = addReduction(DnnReduction::Sum, power, rows(attention.sums));
   const Node logarithm =
       addPointwise(DnnPointwise::Logarithm, sum, nullptr, addRows());
   addPointwise(DnnPointwise::Add, largest, logarithm,
-               attention.form == AttentionForm::Result
-                   ? addRows()
-                   : addOperand(attention.logarithms));
+               rows(attention.logarithms));
   const Node weights =
       addPointwise(DnnPointwise::Divide, power, sum,
                    &addIntermediate(type, scoresOf(attention)));
@@ -189,11 +188,15 @@ void DnnAttention::addGradient(Node scores) {
       addPointwise(DnnPointwise::Multiply,
                    addReduction(DnnReduction::Sum, products, addRows()),
                    addNumber(1), &addScratch(rowsOf(attention)));
-  const Node weights =
-      addPointwise(DnnPointwise::Exponential,
-                   addPointwise(DnnPointwise::Subtract, scores,
-                                addOperand(attention.logarithms), addScores()),
-                   nullptr, addScores());
+  const Node rows = addOperand(attention.logarithms ? *attention.logarithms
+                                                    : *attention.largest);
+  Node weights = addPointwise(
+      DnnPointwise::Exponential,
+      addPointwise(DnnPointwise::Subtract, scores, rows, addScores()), nullptr,
+      addScores());
+  if (attention.sums)
+    weights = addPointwise(DnnPointwise::Divide, weights,
+                           addOperand(*attention.sums), addScores());
   addTurnedProduct(weights, gradient, attention.valueGradient);
 
   DnnMatrices values = attention.value;
@@ -205,13 +208,9 @@ void DnnAttention::addGradient(Node scores) {
   scoreGradient =
       addPointwise(DnnPointwise::Multiply, scoreGradient, weights, addScores());
   // A row that a mask hides as a whole has weights, which depend on nothing.
-  if (attention.mask) {
-    Node none = addNumber(0);
-    if (attention.hidesWhereTrue)
-      std::swap(scoreGradient, none);
-    scoreGradient = addPointwise(DnnPointwise::Select, scoreGradient, none,
-                                 addScores(), isSeen);
-  }
+  if (attention.mask)
+    scoreGradient = addPointwise(DnnPointwise::Select, scoreGradient,
+                                 addNumber(0), addScores(), isSeen);
   if (attention.scale != 1)
     scoreGradient = addPointwise(DnnPointwise::Multiply, scoreGradient,
                                  addNumber(attention.scale), addScores());

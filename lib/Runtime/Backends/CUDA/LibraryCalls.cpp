@@ -63,28 +63,40 @@ LibraryWorkOrError CUDAExecutable::planProduct(const Call &call,
 
 LibraryWorkOrError CUDAExecutable::planAttention(const Call &call,
                                                  const Part &part) const {
-  AttentionShape::Loops loops{part.extents, {}, {}, {}};
-  for (size_t access = 0; access < call.elements.size(); ++access) {
-    loops.strides.emplace_back(call.elements[access].strides);
-    loops.alignments.push_back(alignmentAt(part.offsets[access]));
-    loops.types.push_back(
-        graph.buffers[call.work->accesses[access].buffer].type);
+  const Attention &attention = *call.attention->attention;
+  AttentionShape::Loops loops{part.extents, {}, {}, {}, {}};
+  auto add = [&](std::span<const int64_t> strides, int64_t offset, DType type,
+                 size_t operand) {
+    loops.strides.push_back(strides);
+    loops.alignments.push_back(alignmentAt(offset));
+    loops.types.push_back(type);
+    loops.operands.push_back(operand);
+  };
+  auto addAccesses = [&](size_t begin, size_t end) {
+    for (size_t access = begin; access < end; ++access)
+      add(call.elements[access].strides, part.offsets[access],
+          graph.buffers[call.work->accesses[access].buffer].type, access);
+  };
+  // The words take the place of the mask's operands.
+  const size_t first = attention.bias ? 5 : 4;
+  size_t behind = first;
+  std::optional<MaskWords> words;
+  addAccesses(0, first);
+  if (attention.mask) {
+    Result<LoadedKernel> kernel = loadedKernel(attention.mask->symbol);
+    if (!kernel)
+      return kernel.error();
+    words.emplace(*attention.mask, *kernel, first, part.extents, part.origin,
+                  call.elements);
+    add(words->strides.back(), 0, DType::I32, call.elements.size());
+    behind += attention.mask->operands.size();
   }
-  auto attention = AttentionShape::of(*call.attention->attention,
-                                      call.attention->form, loops);
-  if (!attention)
+  addAccesses(behind, call.elements.size());
+  const auto shape = AttentionShape::of(attention, call.attention->form, loops);
+  if (!shape)
     return noLibraryWork();
-  if (!attention->mask)
-    return card->libraries().plan(*attention);
-  Result<LoadedKernel> kernel = loadedKernel(maskWordsSymbol);
-  if (!kernel)
-    return kernel.error();
-  if (!kernel->shape)
-    return noLibraryWork();
-  const MaskWords words =
-      MaskWords::of(*attention->mask, *kernel, call.elements.size());
-  attention->mask = words.tensor;
-  return withMaskWords(*card, words, card->libraries().plan(*attention));
+  LibraryWorkOrError work = card->libraries().plan(*shape);
+  return words ? withMaskWords(*card, *words, work) : work;
 }
 
 LibraryWorkOrError CUDAExecutable::planConvolution(const Call &call,

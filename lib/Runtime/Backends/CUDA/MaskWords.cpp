@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MaskWords.h"
 
-#include <array>
 #include <utility>
 
 using namespace meshloom;
@@ -33,28 +32,38 @@ private:
 };
 } // namespace
 
-MaskWords MaskWords::of(const DnnMatrices &mask, const LoadedKernel &kernel,
-                        size_t number) {
-  MaskWords words{kernel, mask.operand, 1, mask};
-  for (size_t dim = 0; dim < mask.extents.size(); ++dim)
-    words.count += (mask.extents[dim] - 1) * mask.strides[dim];
-  constexpr int64_t alignment = 16;
-  words.tensor.operand = number;
-  words.tensor.type = DType::I32;
-  words.tensor.alignment = alignment;
-  return words;
+/// Loops that the words do not depend on have one iteration.
+MaskWords::MaskWords(const AttentionMask &mask, const LoadedKernel &kernel,
+                     size_t first, std::span<const int64_t> allExtents,
+                     std::span<const int64_t> origins,
+                     std::span<const plan::AccessElements> elements)
+    : kernel(kernel), first(first), extents(allExtents.size(), 1),
+      origins(origins.begin(), origins.end()) {
+  for (size_t operand = 0; operand < mask.operands.size(); ++operand)
+    strides.push_back(elements[first + operand].strides);
+  std::vector<int64_t> &dense = strides.emplace_back(allExtents.size(), 0);
+  for (size_t i = mask.loops.size(); i-- > 0;) {
+    const unsigned loop = mask.loops[i];
+    extents[loop] = allExtents[loop];
+    dense[loop] = count;
+    count *= extents[loop];
+  }
 }
 
 Status MaskedAttention::enqueue(Commands &commands,
                                 std::span<char *const> operands,
                                 char *workspace) const {
   char *target = workspace + wordsOffset();
-  const std::array pointers{operands[words.operand], target};
-  const std::array extents{words.count};
-  const std::array<int64_t, 1> origin{};
-  if (Status ok = launchKernel(
-          commands, card, words.kernel,
-          {pointers, extents, origin, [](unsigned, unsigned) { return 1; }});
+  std::vector<char *> pointers(
+      operands.begin() + std::ptrdiff_t(words.first),
+      operands.begin() +
+          std::ptrdiff_t(words.first + words.strides.size() - 1));
+  pointers.push_back(target);
+  if (Status ok = launchKernel(commands, card, words.kernel,
+                               {pointers, words.extents, words.origins,
+                                [&](unsigned operand, unsigned loop) {
+                                  return words.strides[operand][loop];
+                                }});
       !ok)
     return ok;
   commands.join();
@@ -67,7 +76,7 @@ LibraryWorkOrError cuda::withMaskWords(const Card &card, const MaskWords &words,
                                        const LibraryWorkOrError &attention) {
   if (!attention || !*attention)
     return attention;
-  if (words.count > MOST_RESULTS)
+  if (!words.kernel.shape || words.count > MOST_RESULTS)
     return noLibraryWork();
   return std::shared_ptr<const LibraryWork>(
       std::make_shared<MaskedAttention>(card, words, *attention));

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Masks of attention, which cuDNN does not read as bytes: a kernel makes words
-// of them first.
+// Masks of attention, which cuDNN does not read as bytes: a kernel computes
+// words first.
 #pragma once
 
-#include "AttentionShape.h"
 #include "Launches.h"
 #include "LibraryWork.h"
 
+#include "meshloom/Runtime/Plan/Shared/StepGraph.h"
+
 namespace meshloom::cuda {
 
+/// The kernel of a mask in an attention whose loops have these extents and
+/// origins. `first`: the access of the mask's first operand.
 struct MaskWords {
-  LoadedKernel kernel;
-  size_t operand = 0;   ///< the bytes
-  int64_t count = 0;    ///< of the bytes
-  DnnMatrices tensor{}; ///< the words
+  MaskWords(const AttentionMask &mask, const LoadedKernel &kernel, size_t first,
+            std::span<const int64_t> extents, std::span<const int64_t> origins,
+            std::span<const plan::AccessElements> elements);
 
-  /// The words are the operand `number` of the attention.
-  static MaskWords of(const DnnMatrices &mask, const LoadedKernel &kernel,
-                      size_t number);
+  LoadedKernel kernel;
+  size_t first;
+  std::vector<int64_t> extents, origins;
+  /// Per operand, then of the words, which are dense.
+  std::vector<std::vector<int64_t>> strides;
+  int64_t count = 1; ///< of the words
 };
 
 /// Returns an attention with the kernel in front of it.
