@@ -219,7 +219,9 @@ std::vector<Attention> meshloom::findAttentions(
   function.walk([&](DotGeneralOp product) {
     for (bool areWeightsRight : {false, true})
       if (auto sum = WeightedSum::of(product, areWeightsRight)) {
-        auto attention = Matcher(*sum, lowered.buffers).match();
+        auto attention = sum->sumsGroups()
+                             ? std::nullopt
+                             : Matcher(*sum, lowered.buffers).match();
         if (attention && addMask(*attention, lowered.buffers, masks, kernels))
           found.push_back(std::move(*attention));
         else

@@ -16,8 +16,11 @@ bufferOperand(Value value, ArrayRef<AffineExpr> indices,
   if (buffer == buffers.end())
     return std::nullopt;
   Operand operand{buffer->second, {}};
-  for (AffineExpr index : indices)
+  for (AffineExpr index : indices) {
     operand.dims.push_back(linearAccess(index));
+    // Equal elements are equal operands.
+    llvm::sort(operand.dims.back().terms);
+  }
   return operand;
 }
 
@@ -32,11 +35,18 @@ meshloom::operandOf(Expression element,
 std::optional<Operand>
 meshloom::sourceOf(Value tensor, ArrayRef<AffineExpr> indices,
                    const DenseMap<Value, unsigned> &buffers) {
+  auto bitsOf = [](Value value) {
+    return partTypeOf(value.getType()).getIntOrFloatBitWidth();
+  };
   std::optional<Operand> operand = bufferOperand(tensor, indices, buffers);
-  for (auto source = ElementExpressions::sourceOf(tensor, indices); source;
-       source = ElementExpressions::sourceOf(source->first, source->second))
+  unsigned bits = bitsOf(tensor);
+  for (auto source = ElementExpressions::sourceOf(tensor, indices);
+       source && bitsOf(source->first) <= bits;
+       source = ElementExpressions::sourceOf(source->first, source->second)) {
+    bits = bitsOf(source->first);
     if (auto earlier = bufferOperand(source->first, source->second, buffers))
       operand = std::move(earlier);
+  }
   return operand;
 }
 
@@ -91,13 +101,14 @@ std::optional<WeightedSum> WeightedSum::of(DotGeneralOp product,
         wide.push_back(dim);
     return wide;
   };
-  SmallVector<int64_t> rows = wideOf(weights.freeDims());
+  SmallVector<int64_t> rows = wideOf(weights.freeDims()),
+                       terms = wideOf(weights.contracting);
   // Groups are few.
-  llvm::stable_sort(
-      rows, [&](int64_t lhs, int64_t rhs) { return shape[lhs] < shape[rhs]; });
-  const auto term = weights.wideDim(weights.contracting),
-             column = values.wideDim(values.freeDims());
-  if (!term || !column || *term < 0)
+  for (SmallVector<int64_t> *dims : {&rows, &terms})
+    llvm::stable_sort(*dims, [&](int64_t lhs, int64_t rhs) {
+      return shape[lhs] < shape[rhs];
+    });
+  if (terms.empty() || !values.wideDim(values.freeDims()))
     return std::nullopt;
   sum.indices.assign(shape.size(),
                      mlir::getAffineConstantExpr(0, product.getContext()));
@@ -106,21 +117,21 @@ std::optional<WeightedSum> WeightedSum::of(DotGeneralOp product,
       sum.indices[dim] = indexOf(weights, dim, sum.numBatchLoops++);
   };
   addBatch(wideOf(weights.batching));
+  addBatch(ArrayRef(terms).drop_back());
+  sum.numGroupLoops = terms.size() - 1;
   if (!rows.empty()) {
     addBatch(ArrayRef(rows).drop_back());
     sum.indices[rows.back()] = indexOf(weights, rows.back(), sum.numBatchLoops);
     sum.numRows = shape[rows.back()];
   }
-  sum.indices[*term] = indexOf(weights, *term, sum.numBatchLoops + 1);
+  sum.indices[terms.back()] =
+      indexOf(weights, terms.back(), sum.numBatchLoops + 1);
+  sum.numTerms = shape[terms.back()];
   return sum;
 }
 
 std::pair<int64_t, int64_t> WeightedSum::weightExtents() const {
   return {numRows, terms()};
-}
-
-int64_t WeightedSum::terms() const {
-  return weightSide.shape()[*weightSide.wideDim(weightSide.contracting)];
 }
 
 int64_t WeightedSum::columns() const {

@@ -13,8 +13,8 @@ namespace meshloom {
 /// it is computed.
 std::optional<Operand> operandOf(ElementExpressions::Expression element,
                                  const DenseMap<Value, unsigned> &buffers);
-/// The same of the element from which kernels have moved, widened or rounded
-/// it, as far back as buffers have it.
+/// The same of the element from which kernels have moved or widened it, as far
+/// back as buffers have it.
 std::optional<Operand> sourceOf(Value tensor,
                                 ArrayRef<mlir::AffineExpr> indices,
                                 const DenseMap<Value, unsigned> &buffers);
@@ -37,10 +37,12 @@ struct ProductSide {
 /// Sums of values with weights: result[b, i, c] = sum over j of weights[b, i,
 /// j] * values[b, j, c]. The weights are either side of the product. Where they
 /// have several dims that the values have not, the last one is i, and the
-/// values do not depend on the others, which are of b.
+/// values do not depend on the others, which are of b. Where several dims are
+/// summed up, the last one is j, and the others, whose loops are of b too, are
+/// groups: the result does not depend on them.
 class WeightedSum {
 public:
-  /// Returns nothing where the weights have more than one j.
+  /// Returns nothing where the weights have no j.
   static std::optional<WeightedSum> of(dtensor::DotGeneralOp product,
                                        bool areWeightsRight);
 
@@ -52,9 +54,10 @@ public:
     indices.assign(changed.begin(), changed.end());
   }
   unsigned batchLoops() const { return numBatchLoops; }
+  bool sumsGroups() const { return numGroupLoops != 0; }
   Value weights() const { return weightSide.value; }
   /// Returns the extent of j.
-  int64_t terms() const;
+  int64_t terms() const { return numTerms; }
   /// Returns the extents of i and j.
   std::pair<int64_t, int64_t> weightExtents() const;
   /// Returns the extent of c; 1 also where it has several dims.
@@ -77,8 +80,9 @@ private:
   dtensor::DotGeneralOp product;
   ProductSide weightSide, valueSide;
   bool areWeightsRight;
-  unsigned numBatchLoops = 0;
-  int64_t numRows = 1; ///< the extent of i
+  unsigned numBatchLoops = 0, numGroupLoops = 0;
+  int64_t numRows = 1;  ///< the extent of i
+  int64_t numTerms = 1; ///< the extent of j
   SmallVector<mlir::AffineExpr> indices;
 };
 

@@ -290,13 +290,22 @@ TEST_F(DnnAttentionTest, LibraryHasEnginesForAttention) {
 
 // Heads of queries share those of keys and values in groups.
 TEST_F(DnnAttentionTest, LibraryHasEnginesForGroups) {
-  AttentionShape shape = attentionOf(
-      {DType::BF16, 77, 128, 64, true, false, false}, AttentionForm::Result);
-  shape.key = matricesOf(1, DType::BF16, 1, 128, 64);
-  std::swap(shape.key.extents[2], shape.key.extents[3]);
-  std::swap(shape.key.strides[2], shape.key.strides[3]);
-  shape.value = matricesOf(2, DType::BF16, 1, 128, 64);
-  EXPECT_GT(enginesFor(shape), 0);
+  for (AttentionForm form :
+       {AttentionForm::Result, AttentionForm::ResultAndRows,
+        AttentionForm::Gradient}) {
+    AttentionShape shape =
+        attentionOf({DType::BF16, 77, 128, 64, true, false, false}, form);
+    auto ofOneHead = [](size_t operand) {
+      return matricesOf(operand, DType::BF16, 1, 128, 64);
+    };
+    shape.key = ofOneHead(1);
+    std::swap(shape.key.extents[2], shape.key.extents[3]);
+    std::swap(shape.key.strides[2], shape.key.strides[3]);
+    shape.value = ofOneHead(2);
+    shape.keyGradient = ofOneHead(9);
+    shape.valueGradient = ofOneHead(10);
+    EXPECT_GT(enginesFor(shape), 0) << "form " << int(form);
+  }
 }
 
 // Kernels compute f32, which engines of attention round, and f64, which they do

@@ -446,13 +446,14 @@ TEST_F(LibraryTest, GradientsOfAttentionAreThoseOfTheLibrary) {
                "return %79");
   struct Case {
     const char *order, *options;
-    const std::string &text;
+    std::string text;
     int calls; ///< of two runs; a graph asks once
   };
   for (const Case &test :
        {Case{"order=first", ",graphs=0", text, 4},
         Case{"order=last", "", text, 2}, Case{"order=last", "", hidesRows, 2},
         Case{"seed=5", ",graphs=0", computesMask, 4},
+        Case{"seed=6", ",graphs=0", programText("attention_groups_step"), 4},
         Case{"seed=8", "", readsWeights, 0}}) {
     auto cpus = clientOf("cpu", 2).value_or_throw();
     auto expected = runStep(cpus, "cpu", 2, 2, false, test.text.c_str());

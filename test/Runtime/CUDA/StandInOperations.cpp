@@ -145,12 +145,17 @@ private:
     if (operation.kind == DnnObject::ReductionOperation) {
       const bool isSum = operation.reduction == DnnReduction::Sum;
       double result = isSum ? 0 : -std::numeric_limits<double>::infinity();
-      Index place = index;
-      for (int64_t k = 0; k < operands[0].extents.back(); ++k) {
-        place.back() = k;
+      // The terms are neighbours.
+      Index counts = operands[0].extents;
+      for (size_t dim = 0; dim < counts.size(); ++dim)
+        counts[dim] /= operation.result.extents[dim];
+      forEach(counts, [&](const Index &number) {
+        Index place = index;
+        for (size_t dim = 0; dim < place.size(); ++dim)
+          place[dim] = place[dim] * counts[dim] + number[dim];
         const double term = read(operands[0], place);
         result = isSum ? result + term : std::max(result, term);
-      }
+      });
       return result;
     }
     if (operation.kind == DnnObject::ReshapeOperation) {
@@ -213,9 +218,12 @@ bool fits(const StandInOperation &operation) {
            (operands[0].type == operands[1].type || operands[0].isVirtual);
   }
   if (operation.kind == DnnObject::ReductionOperation) {
-    Index reduced = operands[0].extents;
-    reduced.back() = 1;
-    return extents == reduced;
+    // It reduces a row, or the heads of a group.
+    Index row = operands[0].extents, group = row;
+    row.back() = 1;
+    if (group[1] % extents[1] == 0)
+      group[1] = extents[1];
+    return extents == row || extents == group;
   }
   if (operation.kind == DnnObject::ReshapeOperation)
     return isTurned(operands[0], operation.result);

@@ -149,8 +149,8 @@ std::optional<AttentionShape> AttentionShape::of(const Attention &attention,
     shape.queryGradient = next({type, DType::F32}, query, term);
     shape.keyGradient = next({type, DType::F32}, key, term);
     shape.valueGradient = next({type, DType::F32}, key, column);
-    for (const Tensor *tensor : {&shape.key, &shape.value})
-      isTaken &= hasBatch(*tensor, /*mayBeShared=*/false);
+    isTaken &= shape.keyGradient.extents[1] == shape.key.extents[1] &&
+               shape.valueGradient.extents[1] == shape.value.extents[1];
   }
   return isTaken ? std::optional(shape) : std::nullopt;
 }

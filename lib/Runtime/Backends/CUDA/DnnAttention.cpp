@@ -164,11 +164,22 @@ void DnnAttention::addResult(Node scores) {
              addOperand(attention.result));
 }
 
+/// Heads of a group have one result, which is the sum of theirs.
 void DnnAttention::addTurnedProduct(Node scores, Node rows,
                                     const DnnMatrices &result) {
   const std::vector<int64_t> extents = scoresOf(attention);
-  addProduct(addTurned(scores, extents, rowMajorStrides(extents)), rows,
-             addOperand(result));
+  const Node turned = addTurned(scores, extents, rowMajorStrides(extents));
+  std::vector<int64_t> ofHeads(result.extents.begin(), result.extents.end());
+  constexpr size_t heads = 1;
+  if (ofHeads[heads] == extents[heads]) {
+    addProduct(turned, rows, addOperand(result));
+    return;
+  }
+  ofHeads[heads] = extents[heads];
+  addReduction(
+      DnnReduction::Sum,
+      addProduct(turned, rows, &addIntermediate(DnnType::F32, ofHeads)),
+      addOperand(result));
 }
 
 /// The gradient of a weight is `resultGradient` times the value, and their sum
