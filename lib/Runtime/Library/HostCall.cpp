@@ -31,7 +31,7 @@ Result<HostCall> HostCall::make(const Program &program, const Step &step,
       return program.buffers[operand.buffer].type;
     };
     const DotTypes types{typeOf(product->lhs), typeOf(product->rhs),
-                           typeOf(product->out)};
+                         typeOf(product->out)};
     hostCall.dot =
         std::make_shared<const Dot>(*product, types, program.deterministic);
     hostCall.loops = product->loops.size();
