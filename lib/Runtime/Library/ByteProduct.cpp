@@ -9,7 +9,6 @@
 #include "DnnlProduct.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <vector>
 
 using namespace meshloom;
@@ -24,15 +23,8 @@ bool runByLibrary(bool isLhsSigned, const uint8_t *lhs, const uint8_t *rhs,
   using Type = ProductShape::Type;
   if (c.terms != c.sum.count)
     return false;
-  ProductShape shape{c.row.count,
-                     c.column.count,
-                     c.terms,
-                     {c.row.strides[0], c.sum.strides[0]},
-                     {c.sum.strides[1], c.column.strides[1]},
-                     {c.row.strides[2], c.column.strides[2]},
-                     isLhsSigned ? Type::s8 : Type::u8,
-                     Type::s8,
-                     Type::s32};
+  ProductShape shape = ProductShape::of(c, isLhsSigned ? Type::s8 : Type::u8,
+                                        Type::s8, Type::s32);
   if (!isPlain(shape.lhs, shape.m, shape.k) ||
       !isPlain(shape.rhs, shape.k, shape.n) ||
       !isPlain(shape.result, shape.m, shape.n) ||
@@ -117,10 +109,7 @@ Status library::byteProduct(DType lhsType, const uint8_t *lhs, DType rhsType,
         runByLibrary(lhsType == DType::I8, lhs, rhs, out, c))
       return Success();
   } catch (const dnnl::error &error) {
-    return Error(fmt::format("oneDNN's matrix product of bytes [{}, {}] x "
-                             "[{}, {}] failed: {}",
-                             c.row.count, c.sum.count, c.sum.count,
-                             c.column.count, error.what()));
+    return productError("bytes", c, error);
   }
   return runWidened(lhsType, lhs, rhsType, rhs, out, c);
 }

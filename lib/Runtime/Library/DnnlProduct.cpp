@@ -5,6 +5,7 @@
 #include "ThreadScratch.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <mutex>
 
@@ -47,6 +48,13 @@ const DnnlProduct &library::productOf(const ProductShape &shape) {
   if (isNew)
     entry->second = makeProduct(shape);
   return entry->second;
+}
+
+Error library::productError(std::string_view type, const Contraction &c,
+                            const dnnl::error &error) {
+  return Error(fmt::format(
+      "oneDNN's matrix product of {} [{}, {}] x [{}, {}] failed: {}", type,
+      c.row.count, c.sum.count, c.sum.count, c.column.count, error.what()));
 }
 
 bool library::isPlain(MatrixStrides &matrix, int64_t rows, int64_t columns) {

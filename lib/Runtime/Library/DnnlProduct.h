@@ -5,6 +5,7 @@
 #include "DotTiles.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
 
 namespace meshloom::library {
 
@@ -18,6 +19,19 @@ struct ProductShape {
   Type lhsType, rhsType, resultType;
   bool adds = false;
 
+  /// The product of a contraction without outer loops.
+  static ProductShape of(const Contraction &c, Type lhsType, Type rhsType,
+                         Type resultType) {
+    return {c.row.count,
+            c.column.count,
+            c.sum.count,
+            {c.row.strides[0], c.sum.strides[0]},
+            {c.sum.strides[1], c.column.strides[1]},
+            {c.row.strides[2], c.column.strides[2]},
+            lhsType,
+            rhsType,
+            resultType};
+  }
   std::array<int64_t, 13> key() const {
     return {m,
             n,
@@ -47,6 +61,11 @@ struct DnnlProduct {
 
 /// Returns the product of a shape, the same for every call.
 const DnnlProduct &productOf(const ProductShape &shape);
+
+/// Returns the error of a product of operands of `type` that oneDNN fails to
+/// compute.
+Error productError(std::string_view type, const Contraction &c,
+                   const dnnl::error &error);
 
 /// Returns whether oneDNN reads such a matrix as it lies: with the strides of a
 /// row-major matrix or of a transposed one. The strides of dims of one element

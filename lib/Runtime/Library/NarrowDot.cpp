@@ -18,7 +18,6 @@
 #include "meshloom/Runtime/HalfFloats.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -217,16 +216,10 @@ bool multiplyInBlocks(const uint16_t *lhs, const uint16_t *rhs, Out *out,
 template <typename Out>
 bool runByLibrary(const uint16_t *lhs, const uint16_t *rhs, Out *out,
                   const Contraction &c) {
-  ProductShape shape{c.row.count,
-                     c.column.count,
-                     c.sum.count,
-                     {c.row.strides[0], c.sum.strides[0]},
-                     {c.sum.strides[1], c.column.strides[1]},
-                     {c.row.strides[2], c.column.strides[2]},
-                     ProductShape::Type::bf16,
-                     ProductShape::Type::bf16,
-                     std::is_same_v<Out, float> ? ProductShape::Type::f32
-                                                : ProductShape::Type::bf16};
+  using Type = ProductShape::Type;
+  ProductShape shape =
+      ProductShape::of(c, Type::bf16, Type::bf16,
+                       std::is_same_v<Out, float> ? Type::f32 : Type::bf16);
   if (!isPlain(shape.lhs, shape.m, shape.k) ||
       !isPlain(shape.rhs, shape.k, shape.n))
     return false;
@@ -504,10 +497,7 @@ Status library::runNarrow(DType type, const uint16_t *lhs, const uint16_t *rhs,
       if (hasBF16Tiles() && !isSmall && runByLibrary(lhs, rhs, out, c))
         return Success();
     } catch (const dnnl::error &error) {
-      return Error(fmt::format("oneDNN's matrix product of bf16 [{}, {}] x "
-                               "[{}, {}] failed: {}",
-                               c.row.count, c.sum.count, c.sum.count,
-                               c.column.count, error.what()));
+      return productError("bf16", c, error);
     }
     // A few long sums would fill a small part of a panel.
     constexpr int64_t fewSums = 4;
