@@ -19,7 +19,7 @@ constexpr int64_t sampleQuery = 3;
 using PerKey = std::array<double, numKeys>;
 constexpr PerKey sampleScores{0.3, -0.7, 0.5, 0.1, -0.2},
     sampleBias{0.2, -0.1, 0.4, 0.3, -0.5};
-/// Whether a condition of a mask leaves a key to be seen.
+/// These say which keys each condition of a mask leaves to be seen.
 constexpr std::array<std::array<bool, numKeys>, mostMaskConditions> sampleMasks{
     {{true, false, true, true, true}, {true, true, true, false, true}}};
 /// The products of the result's gradient and the values.
@@ -176,6 +176,11 @@ std::optional<double> GradientMatcher::reduce(Expression reduction) {
 
 std::optional<double> GradientMatcher::compute(Expression expression,
                                                unsigned key) {
+  const size_t condition =
+      llvm::find(conditions, expression) - conditions.begin();
+  if (condition != conditions.size())
+    return double(sampleMasks[condition][key] !=
+                  matched->conditions[condition].hidesWhereTrue);
   switch (expression->kind) {
   case Kind::Index:
     if (expression->indices[0] == loop(attention().queryLoop()))
@@ -200,13 +205,7 @@ std::optional<double> GradientMatcher::evaluate(Expression expression,
   const auto found = evaluated.find({expression, key});
   if (found != evaluated.end())
     return found->second;
-  const size_t condition =
-      llvm::find(conditions, expression) - conditions.begin();
-  const auto number = condition == conditions.size()
-                          ? compute(expression, key)
-                          : std::optional(double(
-                                sampleMasks[condition][key] !=
-                                matched->conditions[condition].hidesWhereTrue));
+  const auto number = compute(expression, key);
   evaluated[{expression, key}] = number;
   return number;
 }

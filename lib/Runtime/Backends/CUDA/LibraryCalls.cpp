@@ -77,8 +77,9 @@ LibraryWorkOrError CUDAExecutable::planAttention(const Call &call,
       add(call.elements[access].strides, part.offsets[access],
           graph.buffers[call.work->accesses[access].buffer].type, access);
   };
-  // The words take the place of the mask's operands.
-  const size_t first = attention.bias ? 5 : 4;
+  // The words take the place of the mask's operands, which follow the query,
+  // the key, the value, the result and the bias.
+  const size_t first = 4 + size_t(attention.bias.has_value());
   size_t behind = first;
   std::optional<MaskWords> words;
   addAccesses(0, first);
