@@ -64,6 +64,7 @@ void buildPreparationPipeline(mlir::OpPassManager &functions) {
   // Before CSE, what replicas with different numbers of rows compute still
   // looks alike.
   functions.addPass(createMergeSums());
+  functions.addPass(createMultiplyBeforeLoops());
   functions.addPass(mlir::createCanonicalizerPass());
   functions.addPass(mlir::createCSEPass());
   functions.addPass(createSumAfterLoops());

@@ -62,4 +62,36 @@ def MergeSums : Pass<"dtensor-merge-sums", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
 }
 
+def MultiplyBeforeLoops
+    : Pass<"dtensor-multiply-before-loops", "::mlir::func::FuncOp"> {
+  let summary = "Multiply once what the iterations of a loop slice";
+  let description = [{
+    A `dot_general` of a value from outside of a loop with an iteration's slice
+    of a tensor, as a recurrent layer multiplies its inputs by their weights, is
+    a slice of the product of the whole tensor, which is computed in front of the
+    loop. Ops of one operand may stand between the slice and the product. The
+    slice takes one place of a dim and the whole of all others. The pass does
+    this where it knows the trip count, where the loop has at least as many
+    iterations as the tensor has places, and where the product of the whole
+    tensor has at most 1,048,576 elements or four times as many as the tensor.
+
+    ```mlir
+    // In a loop of 100 iterations, whose counter is %i:
+    %x = dtensor.dynamic_slice %xs[%i, %c0, %c0] sizes [1, 16, 64]
+        : (tensor<100x16x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x64xf32>
+    %r = dtensor.reshape %x : tensor<1x16x64xf32> -> tensor<16x64xf32>
+    %p = dtensor.dot_general %r, %w contracting [1] x [0]
+        : (tensor<16x64xf32>, tensor<64x256xf32>) -> tensor<16x256xf32>
+    // becomes, in front of the loop,
+    %ps = dtensor.dot_general %xs, %w contracting [2] x [0]
+        : (tensor<100x16x64xf32>, tensor<64x256xf32>) -> tensor<100x16x256xf32>
+    // and in it
+    %q = dtensor.dynamic_slice %ps[%i, %c0, %c0] sizes [1, 16, 256]
+        : (tensor<100x16x256xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x256xf32>
+    %p = dtensor.reshape %q : tensor<1x16x256xf32> -> tensor<16x256xf32>
+    ```
+  }];
+  let dependentDialects = ["::meshloom::dtensor::DTensorDialect"];
+}
+
 #endif // MESHLOOM_LANES_PASSES
