@@ -243,7 +243,7 @@ private:
       "X86 PIC Global Base Reg Initialization", "X86 insert wait instruction",
       // Shorter encodings and constants, copies of registers, and domains of
       // vectors: no program of benchmarks takes longer without them.
-      "BreakFalseDeps", "Early Tail Duplication", "Live Range Shrink",
+      "Early Tail Duplication", "Live Range Shrink",
       "Machine Copy Propagation Pass", "X86 Avoid Store Forwarding Blocks",
       "X86 Byte/Word Instruction Fixup", "X86 Domain Reassignment Pass",
       "X86 Execution Dependency Fix", "X86 Fixup Inst Tuning",
