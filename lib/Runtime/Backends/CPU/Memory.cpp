@@ -2,6 +2,7 @@
 // The block pool.
 #include "Memory.h"
 
+#include "meshloom/Core/MemoryNodes.h"
 #include "meshloom/Runtime/Sanitizers.h"
 
 #include <algorithm>
@@ -58,8 +59,11 @@ char *allocateFromSystem(int64_t bytes, int64_t start) {
   const int64_t size = (bytes + PAGE + alignment - 1) / alignment * alignment;
   char *data =
       static_cast<char *>(std::aligned_alloc(size_t(alignment), size_t(size)));
-  if (data && bytes >= HUGE_PAGE)
+  if (data && bytes >= HUGE_PAGE) {
     madvise(data, size_t(size), MADV_HUGEPAGE);
+    // Any worker may compute any part.
+    spreadOverNodes(data, size_t(size), spreadingNodes());
+  }
   return data ? data + start : nullptr;
 }
 } // namespace
