@@ -16,7 +16,8 @@ namespace meshloom {
 #include "meshloom/ControlFlow/Passes.h.inc"
 
 namespace {
-using dtensor::AddOp, dtensor::DotGeneralOp, dtensor::WhileOp;
+using dtensor::AddOp, dtensor::DotGeneralOp, dtensor::TransposeOp,
+    dtensor::WhileOp;
 
 /// Elements of a sum that is worth it, and how many times as many all
 /// iterations' operands may have.
@@ -26,11 +27,17 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// A carried value to which the body adds a product and nothing else.
+/// A carried value to which the body adds a product, or the transpose of one,
+/// and nothing else.
 struct Sum {
   unsigned carried;
   AddOp add;
+  TransposeOp transpose; ///< null where the product itself is added
   DotGeneralOp product;
+
+  bool contains(Operation *op) const {
+    return op == add || op == product || op == transpose;
+  }
 };
 
 /// Returns whether the value is one of each iteration, and nobody laid it out.
@@ -46,10 +53,13 @@ std::optional<Sum> findSum(WhileOp loop, unsigned carried, int64_t count) {
       *sum.getUsers().begin() != add ||
       !loop.getConditionArgument(carried).use_empty())
     return std::nullopt;
-  const Value other = add.getOperand(add.getOperand(0) == sum ? 1 : 0);
+  const Value term = add.getOperand(add.getOperand(0) == sum ? 1 : 0);
+  auto transpose = term.getDefiningOp<TransposeOp>();
+  const Value other = transpose ? transpose.getOperand() : term;
   auto product = other.getDefiningOp<DotGeneralOp>();
-  if (!product || !product->hasOneUse() || other == sum ||
-      !isOfIteration(other, loop) || !isOfIteration(add, loop) ||
+  if (!product || !product->hasOneUse() || !term.hasOneUse() ||
+      !isOfIteration(other, loop) || !isOfIteration(term, loop) ||
+      !isOfIteration(add, loop) ||
       typeOf(loop.getResult(carried)).getEncoding() ||
       !isa<mlir::FloatType>(typeOf(other).getElementType()))
     return std::nullopt;
@@ -63,7 +73,7 @@ std::optional<Sum> findSum(WhileOp loop, unsigned carried, int64_t count) {
   if (elements < LEAST || elements < 2 * operands ||
       operands > MOST * elements / count)
     return std::nullopt;
-  return Sum{carried, add, product};
+  return Sum{carried, add, transpose, product};
 }
 
 /// [count, ...]: what a value is in all iterations.
@@ -134,9 +144,8 @@ private:
     for (auto [old, now] : place)
       mapping.map(from.getArgument(old), to.getArgument(now));
     for (Operation &op : from.front().without_terminator())
-      if (llvm::none_of(sums, [&](const Sum &sum) {
-            return sum.add == &op || sum.product == &op;
-          }))
+      if (llvm::none_of(sums,
+                        [&](const Sum &sum) { return sum.contains(&op); }))
         inner.clone(op, mapping);
     return inner;
   }
@@ -198,6 +207,9 @@ private:
           further(product.getLhsContractingDimensions(), true),
           further(product.getRhsContractingDimensions(), true),
           product.getType().getElementType());
+      if (TransposeOp transpose = sum.transpose)
+        total = builder.create<TransposeOp>(transpose.getLoc(), total,
+                                            transpose.getPermutation());
       const Value init = loop.getInits()[sum.carried];
       if (!mlir::matchPattern(init, mlir::m_AnyZeroFloat()))
         total = builder.create<AddOp>(sum.add.getLoc(), init, total);

@@ -130,3 +130,37 @@ func.func @many(%x: tensor<20x300xf32>) -> tensor<300x300xf32> {
   }
   return %0#1 : tensor<300x300xf32>
 }
+
+// -----
+
+// JAX adds the transpose of a product.
+// CHECK-LABEL: func.func @transposed
+// CHECK: do {
+// CHECK-NOT: dtensor.transpose
+// CHECK: dtensor.yield
+// CHECK: %[[P:.*]] = dtensor.dot_general {{.*}} contracting [0, 1] x [0, 1]
+// CHECK: %[[T:.*]] = dtensor.transpose %[[P]] dims [1, 0] : (tensor<300x310xf32>) -> tensor<310x300xf32>
+// CHECK: return %[[T]]
+func.func @transposed(%x: tensor<20x300xf32>, %w: tensor<20x310xf32>) -> tensor<310x300xf32> {
+  %zero = dtensor.constant dense<0> : tensor<i32>
+  %none = dtensor.constant dense<0.0> : tensor<310x300xf32>
+  %0:4 = dtensor.while (%x, %w, %none, %zero)
+     : (tensor<20x300xf32>, tensor<20x310xf32>, tensor<310x300xf32>, tensor<i32>)
+     -> (tensor<20x300xf32>, tensor<20x310xf32>, tensor<310x300xf32>, tensor<i32>) cond {
+  ^bb0(%u: tensor<20x300xf32>, %v: tensor<20x310xf32>, %s: tensor<310x300xf32>, %i: tensor<i32>):
+    %n = dtensor.constant dense<3> : tensor<i32>
+    %p = dtensor.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    dtensor.yield %p : tensor<i1>
+  } do {
+  ^bb0(%u: tensor<20x300xf32>, %v: tensor<20x310xf32>, %s: tensor<310x300xf32>, %i: tensor<i32>):
+    %one = dtensor.constant dense<1> : tensor<i32>
+    %j = dtensor.add %i, %one : tensor<i32>
+    %y = dtensor.tanh %u : tensor<20x300xf32>
+    %z = dtensor.tanh %v : tensor<20x310xf32>
+    %d = dtensor.dot_general %y, %z contracting [0] x [0] : (tensor<20x300xf32>, tensor<20x310xf32>) -> tensor<300x310xf32>
+    %t = dtensor.transpose %d dims [1, 0] : (tensor<300x310xf32>) -> tensor<310x300xf32>
+    %a = dtensor.add %s, %t : tensor<310x300xf32>
+    dtensor.yield %y, %z, %a, %j : tensor<20x300xf32>, tensor<20x310xf32>, tensor<310x300xf32>, tensor<i32>
+  }
+  return %0#2 : tensor<310x300xf32>
+}

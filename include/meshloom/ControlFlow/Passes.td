@@ -56,8 +56,8 @@ def SimplifyControlFlow
 def SumAfterLoops : Pass<"dtensor-sum-after-loops", "::mlir::func::FuncOp"> {
   let summary = "Multiply once what a loop adds up of products";
   let description = [{
-    A carried value to which each iteration of a loop adds a `dot_general`, and
-    that nobody reads in the loop, is computed behind the loop: the operands of
+    A carried value to which each iteration of a loop adds a `dot_general`, or the
+    transpose of one as JAX does, and that nobody reads in the loop, is computed behind the loop: the operands of
     all iterations are stored, and the product sums over the iterations too. So
     is the gradient of a recurrent layer's weights. The pass does this where it
     knows the trip count and where the sum has at least 65,536 elements, twice
