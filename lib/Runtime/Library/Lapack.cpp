@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 using namespace meshloom;
 
@@ -30,7 +31,49 @@ void *loadOnOneProcessor() {
   return loaded;
 }
 
+/// Returns whether this processor has the instructions that kernels for
+/// Haswell, or for SkylakeX, are made of.
+bool hasInstructionsOf([[maybe_unused]] bool skylakeX) {
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  return skylakeX
+             ? __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512cd") &&
+                   __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl")
+             : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+/// Lets an OpenBLAS that nobody has called yet choose its kernels again, where
+/// it does not know this processor.
+void chooseKernels(void *loaded) {
+  constexpr const char *variable = "OPENBLAS_CORETYPE";
+  auto *name = reinterpret_cast<const char *(*)()>(
+      dlsym(loaded, "openblas_get_corename"));
+  auto *begin =
+           reinterpret_cast<void (*)()>(dlsym(loaded, "gotoblas_dynamic_init")),
+       *end =
+           reinterpret_cast<void (*)()>(dlsym(loaded, "gotoblas_dynamic_quit"));
+  // An OpenBLAS for one kind of processor has no choice.
+  if (!name || !begin || !end || std::getenv(variable))
+    return;
+  const char *kernels =
+      library::youngerKernels(name(), hasInstructionsOf(/*skylakeX=*/false),
+                              hasInstructionsOf(/*skylakeX=*/true));
+  if (!kernels)
+    return;
+  setenv(variable, kernels, /*overwrite=*/0);
+  end();
+  begin();
+  unsetenv(variable);
+}
+
 Result<void *> load() {
+  const bool isInUse = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   void *loaded = loadOnOneProcessor();
   if (!loaded)
     return Error(fmt::format("functions of matrices need OpenBLAS, which "
@@ -50,6 +93,8 @@ Result<void *> load() {
                              "several threads may call at once, and {} is the "
                              "serial one: install Debian's package {}",
                              library, package));
+  if (!isInUse)
+    chooseKernels(loaded);
   // A call is one thread's: the others have matrices of their own.
   setThreads(1);
   return loaded;
@@ -61,6 +106,16 @@ const Result<void *> &loadedOnce() {
   return loaded;
 }
 } // namespace
+
+const char *library::youngerKernels(std::string_view chosen, bool hasHaswell,
+                                    bool hasSkylakeX) {
+  constexpr std::string_view young[] = {"Haswell",    "Zen",
+                                        "Excavator",  "SkylakeX",
+                                        "Cooperlake", "SapphireRapids"};
+  if (!hasHaswell || std::ranges::find(young, chosen) != std::end(young))
+    return nullptr;
+  return hasSkylakeX ? "SkylakeX" : "Haswell";
+}
 
 Status library::loadLapack() {
   if (!loadedOnce())

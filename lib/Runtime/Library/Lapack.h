@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +20,14 @@ namespace meshloom::library {
 /// Loads OpenBLAS, once a process. Fails if it is absent, or not one that
 /// several threads may call at once.
 Status loadLapack();
+
+/// Returns the name of the kernels that OpenBLAS should have instead of those
+/// it has `chosen`, or null where these are right. It knows processors by their
+/// numbers, and gives one that is younger than itself the kernels of 2004,
+/// which take up to twice as long. The two flags say whether the processor has
+/// the instructions of Haswell, and of SkylakeX.
+const char *youngerKernels(std::string_view chosen, bool hasHaswell,
+                           bool hasSkylakeX);
 
 /// The address of the routine `name` for an element type, by its letter.
 /// loadLapack() has succeeded.
