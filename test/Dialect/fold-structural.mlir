@@ -277,6 +277,19 @@ func.func @stacked(%a: tensor<1x8xf32>, %b: tensor<1x8xf32>, %c: tensor<1x8xf32>
   return %1, %3 : tensor<8xf32>, tensor<8xbf16>
 }
 
+// JAX joins many slices in two steps. A tree of joins that nothing else reads is
+// one, of however many operands.
+// CHECK-LABEL: func.func @stacked_in_steps
+// CHECK-NOT: concatenate
+// CHECK-COUNT-16: dtensor.maximum
+// CHECK-NOT: dtensor.reduce
+func.func @stacked_in_steps(%a0: tensor<1x8xf32>, %a1: tensor<1x8xf32>, %a2: tensor<1x8xf32>, %a3: tensor<1x8xf32>, %a4: tensor<1x8xf32>, %a5: tensor<1x8xf32>, %a6: tensor<1x8xf32>, %a7: tensor<1x8xf32>, %a8: tensor<1x8xf32>, %a9: tensor<1x8xf32>, %a10: tensor<1x8xf32>, %a11: tensor<1x8xf32>, %a12: tensor<1x8xf32>, %a13: tensor<1x8xf32>, %a14: tensor<1x8xf32>, %a15: tensor<1x8xf32>, %a16: tensor<1x8xf32>) -> tensor<8xf32> {
+  %0 = dtensor.concatenate %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7, %a8, %a9, %a10, %a11, %a12, %a13, %a14, %a15 dim 0 : (tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<16x8xf32>
+  %1 = dtensor.concatenate %0, %a16 dim 0 : (tensor<16x8xf32>, tensor<1x8xf32>) -> tensor<17x8xf32>
+  %2 = dtensor.reduce max %1 dims [0] : (tensor<17x8xf32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
 // argmax of a stack compares its slices, of which a nan is the best one.
 // CHECK-LABEL: func.func @best_of_stack
 // CHECK-NOT: concatenate

@@ -265,7 +265,47 @@ private:
     return builder.getStringAttr(text);
   }
 
+  /// Returns a transpose that should be in memory for the group: its kernel
+  /// walks along the last dim, which it reduces and along which it stores
+  /// values, and neighbours there are far apart in the tensor that is
+  /// transposed: a line of the cache is gone before its next element is read.
+  /// Null where there is none.
+  Value findFarOperand(const KernelGroup &group) {
+    constexpr int64_t fewElements = 1 << 14, shortRow = 256, shortStride = 16;
+    const SmallVector<int64_t> shape(group.domain.getGlobalShape());
+    const int64_t last = int64_t(shape.size()) - 1;
+    if (!group.reduced || !llvm::is_contained(*group.reduced, last) ||
+        shape[last] < shortRow ||
+        mlir::ShapedType::getNumElements(shape) < fewElements ||
+        llvm::none_of(
+            group.ops,
+            [&](Operation *op) {
+              return !isReduction(op) && groups.isStored(op->getResult(0));
+            }))
+      return {};
+    for (Operation *op : group.ops)
+      for (Value operand : op->getOperands()) {
+        auto transpose = operand.getDefiningOp<TransposeOp>();
+        if (transpose && !inMemory.contains(operand) &&
+            strideOf(transpose, last) >= shortStride)
+          return operand;
+      }
+    return {};
+  }
+
+  /// The distance of a transpose's neighbours along `dim` in its operand.
+  static int64_t strideOf(TransposeOp transpose, int64_t dim) {
+    const SmallVector<int64_t> shape =
+        globalShape(transpose.getOperand().getType());
+    return mlir::ShapedType::getNumElements(
+        ArrayRef(shape).drop_front(transpose.getPermutation()[dim] + 1));
+  }
+
   LogicalResult formGroup(const KernelGroup &group) {
+    if (Value far = findFarOperand(group)) {
+      inMemory.insert(far);
+      return failure();
+    }
     Value sample = group.ops.front()->getNumResults() == 1 &&
                            !isReduction(group.ops.front())
                        ? Value(group.ops.front()->getResult(0))

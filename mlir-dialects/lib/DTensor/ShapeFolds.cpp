@@ -447,23 +447,28 @@ static LogicalResult dropEmptyOperands(ConcatenateOp op,
   return success();
 }
 
-/// concatenate(concatenate(x, y), z) -> concatenate(x, y, z), for few operands:
-/// the steps of a tensor that grows in many would copy each other's operands.
+/// concatenate(concatenate(x, y), z) -> concatenate(x, y, z). Where the inner
+/// one has other users, only for few operands: the steps of a tensor that grows
+/// in many would copy each other's operands.
 static LogicalResult mergeConcatenates(ConcatenateOp op,
                                        PatternRewriter &rewriter) {
   constexpr size_t few = 16;
   if (!isUndecided(op))
     return failure();
   SmallVector<Value> inputs;
+  bool haveOneUse = true;
   for (Value input : op.getInputs()) {
     auto inner = input.getDefiningOp<ConcatenateOp>();
     if (inner && isUndecided(inner) &&
-        inner.getDimension() == op.getDimension())
+        inner.getDimension() == op.getDimension()) {
       llvm::append_range(inputs, inner.getInputs());
-    else
+      haveOneUse &= inner->hasOneUse();
+    } else {
       inputs.push_back(input);
+    }
   }
-  if (inputs.size() == op.getInputs().size() || inputs.size() > few)
+  if (inputs.size() == op.getInputs().size() ||
+      (inputs.size() > few && !haveOneUse))
     return failure();
   rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), inputs,
                                              op.getDimension());

@@ -8,13 +8,14 @@
 namespace meshloom::dtensor {
 
 /// Returns the slices that `value` joins along `dim`, as `shape`. There are
-/// none where it is no stack, one of many slices, or one that is laid out.
+/// none where it is no stack, one of more than `most` slices, or one that is
+/// laid out.
 static SmallVector<Value> slicesOfStack(TensorBuilder &b, Value value,
-                                        int64_t dim, ArrayRef<int64_t> shape) {
-  constexpr size_t few = 16;
+                                        int64_t dim, ArrayRef<int64_t> shape,
+                                        size_t most) {
   auto stack = value.getDefiningOp<ConcatenateOp>();
   if (!stack || layoutAttrOf(stack.getType()) ||
-      int64_t(stack.getDimension()) != dim || stack.getInputs().size() > few)
+      int64_t(stack.getDimension()) != dim || stack.getInputs().size() > most)
     return {};
   for (Value slice : stack.getInputs())
     if (globalShape(slice.getType())[dim] != 1)
@@ -41,7 +42,8 @@ static LogicalResult reduceStack(ReduceOp op, PatternRewriter &rewriter) {
     return failure();
   TensorBuilder b(rewriter, op.getLoc());
   SmallVector<Value> slices = slicesOfStack(
-      b, op.getInputs()[0], op.getDimensions()[0], type.getShape());
+      b, op.getInputs()[0], op.getDimensions()[0], type.getShape(),
+      /*most=*/64);
   if (slices.empty())
     return failure();
   while (slices.size() > 1) {
@@ -66,7 +68,8 @@ static LogicalResult compareStack(OpTy op, PatternRewriter &rewriter) {
     return failure();
   TensorBuilder b(rewriter, op.getLoc());
   SmallVector<Value> slices = slicesOfStack(
-      b, op.getOperand(), int64_t(op.getDimension()), type.getShape());
+      b, op.getOperand(), int64_t(op.getDimension()), type.getShape(),
+      /*most=*/16);
   if (slices.empty())
     return failure();
   const auto notBetter = std::is_same_v<OpTy, ArgMaxOp>

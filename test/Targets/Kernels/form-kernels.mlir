@@ -511,3 +511,31 @@ func.func @no_turns(%x: tensor<2xf32, #two>, %y: tensor<2xf32, #two>) -> tensor<
   %2 = dtensor.add %0, %1 : tensor<4xf32, #four>
   return %2 : tensor<4xf32, #four>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#tall = #spmd.shard<[300, 200], #dtensor.layout<#mesh, [*, *]>>
+#wide = #spmd.shard<[200, 300], #dtensor.layout<#mesh, [*, *]>>
+#row = #spmd.shard<[200], #dtensor.layout<#mesh, [*]>>
+
+// A kernel that reduces long rows, and stores along them, reads no tensor that
+// is transposed: the transpose is in memory.
+// CHECK-LABEL: func.func @far_operand
+// CHECK-NEXT: %[[T:.*]] = spmd.library_call "copy" loops [200, 300] ins (%arg0 {{.*}}
+// CHECK: spmd.kernel loops [200, reduce 300] ins (%[[T]] at {{.*}}{ops = "exp, reduce"}
+func.func @far_operand(%x: tensor<300x200xf32, #tall>) -> (tensor<200x300xf32, #wide>, tensor<200xf32, #row>) {
+  %0 = dtensor.transpose %x dims [1, 0] : (tensor<300x200xf32, #tall>) -> tensor<200x300xf32, #wide>
+  %1 = dtensor.exp %0 : tensor<200x300xf32, #wide>
+  %2 = dtensor.reduce sum %1 dims [1] : (tensor<200x300xf32, #wide>) -> tensor<200xf32, #row>
+  return %1, %2 : tensor<200x300xf32, #wide>, tensor<200xf32, #row>
+}
+// It is read where it lies by a kernel that stores nothing along the rows.
+// CHECK-LABEL: func.func @near_operand
+// CHECK-NEXT: spmd.kernel loops [200, reduce 300] ins (%arg0 at {{.*}}{ops = "exp, reduce"}
+func.func @near_operand(%x: tensor<300x200xf32, #tall>) -> tensor<200xf32, #row> {
+  %0 = dtensor.transpose %x dims [1, 0] : (tensor<300x200xf32, #tall>) -> tensor<200x300xf32, #wide>
+  %1 = dtensor.exp %0 : tensor<200x300xf32, #wide>
+  %2 = dtensor.reduce sum %1 dims [1] : (tensor<200x300xf32, #wide>) -> tensor<200xf32, #row>
+  return %2 : tensor<200xf32, #row>
+}
