@@ -250,6 +250,10 @@ Value lowerPower(Scalars &s) {
 /// Bits leave and come as an integer; a shift by the width or more, which has
 /// no meaning in arith, is made one by less and its result replaced.
 template <typename Shift> Value lowerShift(Scalars &s) {
+  llvm::APInt amount;
+  if (matchPattern(s.x[1], mlir::m_ConstantInt(&amount)) &&
+      amount.ult(s.width()))
+    return s.make<Shift>(s.x[0], s.x[1]);
   Value width = s.integer(llvm::APInt(s.width(), s.width()));
   Value least = s.integer(llvm::APInt(s.width(), s.width() - 1));
   Value tooFar = s.compare(I::uge, s.x[1], width);

@@ -539,3 +539,26 @@ func.func @near_operand(%x: tensor<300x200xf32, #tall>) -> tensor<200xf32, #row>
   %2 = dtensor.reduce sum %1 dims [1] : (tensor<200x300xf32, #wide>) -> tensor<200xf32, #row>
   return %2 : tensor<200xf32, #row>
 }
+
+// -----
+
+#mesh = #dtensor.mesh<x = 2>
+#four = #spmd.shard<[4], #dtensor.layout<#mesh, [*]>>
+
+// A shift by a constant below the width is one instruction; one by as much as
+// the width gives zero.
+// CHECK-LABEL: func.func @shifts
+// CHECK: %[[NEAR:.*]] = arith.shli
+// CHECK-NOT: arith.cmpi
+// CHECK: arith.shrui %[[NEAR]]
+// CHECK: arith.cmpi uge
+// CHECK: arith.shli
+// CHECK: arith.select
+func.func @shifts(%x: tensor<4xui32, #four>) -> (tensor<4xui32, #four>, tensor<4xui32, #four>) {
+  %13 = dtensor.constant dense<13> : tensor<4xui32> -> tensor<4xui32, #four>
+  %32 = dtensor.constant dense<32> : tensor<4xui32> -> tensor<4xui32, #four>
+  %0 = dtensor.shift_left %x, %13 : tensor<4xui32, #four>
+  %1 = dtensor.shift_right_logical %0, %13 : tensor<4xui32, #four>
+  %2 = dtensor.shift_left %x, %32 : tensor<4xui32, #four>
+  return %1, %2 : tensor<4xui32, #four>, tensor<4xui32, #four>
+}
