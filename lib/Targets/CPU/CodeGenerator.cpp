@@ -2,6 +2,8 @@
 // LLVM's passes for kernels: which ones, and for which processor.
 #include "CodeGenerator.h"
 
+#include "IntegerDivisions.h"
+
 #include "KernelScript.h"
 #include "MaskedLoops.h"
 #include "VectorLoops.h"
@@ -382,6 +384,7 @@ public:
         kernel.mayContract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
     module.setDataLayout(machine->createDataLayout());
     module.setTargetTriple(machine->getTargetTriple().str());
+    divideAsFloats(module);
     if (kernel.hasF16 && targetCpu().features.lookup("f16c"))
       widenVectors(module);
     {

@@ -361,12 +361,17 @@ static bool isFunction(Operation &op) {
 /// Returns the operations that one op counts as, by the time that it takes.
 static int64_t flopsOf(Operation &op) {
   constexpr int64_t division = 5, lookUp = 12, function = 20,
-                    integerDivision = 60, power = 100;
+                    integerDivision = 20, longDivision = 60, power = 100;
   if (isa<arith::DivFOp, math::SqrtOp>(op))
     return division;
-  // Processors divide integers one by one, except by constants.
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
-    return isOfConstants(op.getOperand(1)) ? division : integerDivision;
+  // Processors divide long integers one by one, except by constants.
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
+    if (isOfConstants(op.getOperand(1)))
+      return division;
+    return op.getResult(0).getType().getIntOrFloatBitWidth() > 32
+               ? longDivision
+               : integerDivision;
+  }
   if (isa<math::PowFOp>(op))
     return power;
   if (isFunction(op))

@@ -10,6 +10,7 @@
 #include <complex>
 #include <functional>
 #include <limits>
+#include <random>
 
 using namespace meshloom;
 
@@ -365,6 +366,58 @@ TEST(DivisionTest, ComplexNumbersByRealOnes) {
             << expected;
       }
     }
+  }
+}
+
+template <typename T> class IntegerDivisionTest : public testing::Test {};
+using DividedTypes =
+    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t>;
+TYPED_TEST_SUITE(IntegerDivisionTest, DividedTypes);
+
+// Integers are divided as floats, which round: quotients close to whole numbers
+// are the ones to look at. Division by zero gives -1, and the remainder the
+// dividend; the lowest number by -1 is itself.
+TYPED_TEST(IntegerDivisionTest, QuotientsAndRemaindersAreExact) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> numbers{T(0), T(1), T(-1), T(2), T(3), T(7)};
+  for (int i = 0; i < 4; ++i)
+    for (const int64_t end : {int64_t(Limits::min()), int64_t(Limits::max()),
+                              int64_t(Limits::max()) / 2, int64_t(46341)})
+      numbers.push_back(T(end + (end < 0 ? i : -i)));
+  std::mt19937 random(1);
+  for (int i = 0; i < 40; ++i)
+    numbers.push_back(T(random() >> (i % 32)));
+  std::vector<T> dividends, divisors;
+  for (const T factor : numbers)
+    for (const T divisor : numbers)
+      for (const int shift : {-1, 0, 1}) { // around a multiple
+        dividends.push_back(T(uint64_t(factor) * uint64_t(divisor) + shift));
+        divisors.push_back(divisor);
+        dividends.push_back(T(int64_t(factor) + shift));
+        divisors.push_back(divisor);
+      }
+  const auto count = int64_t(dividends.size());
+  const std::string type = "tensor<" + std::to_string(count) + "x" +
+                           (Limits::is_signed ? "i" : "ui") +
+                           std::to_string(8 * sizeof(T)) + ">";
+  KernelHarness kernel("func.func @f(%x: " + type + ", %y: " + type + ") -> (" +
+                       type + ", " + type +
+                       ") { %0 = dtensor.divide %x, %y : " + type +
+                       " %1 = dtensor.remainder %x, %y : " + type +
+                       " return %0, %1 : " + type + ", " + type + " }");
+  std::vector<T> quotients(dividends.size()), remainders(dividends.size());
+  kernel.call({rowMajor(dividends, {count}), rowMajor(divisors, {count}),
+               rowMajor(quotients, {count}), rowMajor(remainders, {count})});
+  for (size_t i = 0; i < dividends.size(); ++i) {
+    const T divisor = divisors[i] == 0 ? T(1) : divisors[i];
+    const auto quotient = T(int64_t(dividends[i]) / int64_t(divisor));
+    EXPECT_EQ(quotients[i], divisors[i] == 0 ? T(-1) : quotient)
+        << +dividends[i] << " by " << +divisors[i];
+    EXPECT_EQ(remainders[i], divisors[i] == 0
+                                 ? dividends[i]
+                                 : T(int64_t(dividends[i]) % int64_t(divisor)))
+        << +dividends[i] << " by " << +divisors[i];
   }
 }
 

@@ -182,32 +182,32 @@ func.func @deterministic_product(%a: tensor<64x64xf32, #l>, %w: tensor<64x64xf32
 #v = #spmd.shard<[3000], #dtensor.layout<#mesh, [*]>>
 #s = #spmd.shard<[], #dtensor.layout<#mesh, []>>
 
-// Divisions by a constant are little work, divisions by numbers that differ are
-// work for several cores.
+// Divisions by a constant are little work, divisions of long integers by
+// numbers that differ are work for several cores.
 // CHECK-LABEL: func.func @divisions
 // CHECK: spmd.library_call "loop"
 // CHECK: dtensor.while
 // CHECK-NOT: "loop"
 // CHECK: dtensor.while
-func.func @divisions(%a: tensor<3000xi32, #v>, %d: tensor<3000xi32, #v>, %p: tensor<i1, #s>) -> (tensor<3000xi32, #v>, tensor<3000xi32, #v>) {
-  %seven = dtensor.constant dense<7> : tensor<3000xi32> -> tensor<3000xi32, #v>
-  %0 = dtensor.while (%a) : (tensor<3000xi32, #v>) -> tensor<3000xi32, #v> cond {
-  ^bb0(%u: tensor<3000xi32, #v>):
+func.func @divisions(%a: tensor<3000xi64, #v>, %d: tensor<3000xi64, #v>, %p: tensor<i1, #s>) -> (tensor<3000xi64, #v>, tensor<3000xi64, #v>) {
+  %seven = dtensor.constant dense<7> : tensor<3000xi64> -> tensor<3000xi64, #v>
+  %0 = dtensor.while (%a) : (tensor<3000xi64, #v>) -> tensor<3000xi64, #v> cond {
+  ^bb0(%u: tensor<3000xi64, #v>):
     dtensor.yield %p : tensor<i1, #s>
   } do {
-  ^bb0(%u: tensor<3000xi32, #v>):
-    %m = dtensor.divide %u, %seven : tensor<3000xi32, #v>
-    dtensor.yield %m : tensor<3000xi32, #v>
+  ^bb0(%u: tensor<3000xi64, #v>):
+    %m = dtensor.divide %u, %seven : tensor<3000xi64, #v>
+    dtensor.yield %m : tensor<3000xi64, #v>
   }
-  %1 = dtensor.while (%0) : (tensor<3000xi32, #v>) -> tensor<3000xi32, #v> cond {
-  ^bb0(%u: tensor<3000xi32, #v>):
+  %1 = dtensor.while (%0) : (tensor<3000xi64, #v>) -> tensor<3000xi64, #v> cond {
+  ^bb0(%u: tensor<3000xi64, #v>):
     dtensor.yield %p : tensor<i1, #s>
   } do {
-  ^bb0(%u: tensor<3000xi32, #v>):
-    %m = dtensor.divide %u, %d : tensor<3000xi32, #v>
-    dtensor.yield %m : tensor<3000xi32, #v>
+  ^bb0(%u: tensor<3000xi64, #v>):
+    %m = dtensor.divide %u, %d : tensor<3000xi64, #v>
+    dtensor.yield %m : tensor<3000xi64, #v>
   }
-  return %0, %1 : tensor<3000xi32, #v>, tensor<3000xi32, #v>
+  return %0, %1 : tensor<3000xi64, #v>, tensor<3000xi64, #v>
 }
 
 // -----
