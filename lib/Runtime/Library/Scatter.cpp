@@ -15,6 +15,7 @@
 #include "meshloom/Runtime/Library/Team.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 using namespace meshloom;
@@ -53,6 +54,7 @@ public:
 
 private:
   void runPart(const LibraryArguments &arguments) const;
+  void runInPlace(const LibraryArguments &arguments) const;
   void applyUpdates(const LibraryArguments &arguments) const;
   void begin(const LibraryArguments &arguments) const;
   void callFunction(const IndexedWindows &windows,
@@ -433,7 +435,31 @@ Status Scatter::run(const LibraryArguments &arguments) const {
   return Success();
 }
 
+/// The results of workers lie side by side. Where they are small, workers would
+/// wait for lines of the cache that another one writes: each has its own memory
+/// until its result is complete.
 void Scatter::runPart(const LibraryArguments &arguments) const {
+  alignas(64) std::array<char, 4096> memory;
+  LibraryArguments part = arguments;
+  size_t used = 0;
+  for (LibraryOperand &result : part.outputs) {
+    result.strides = rowMajorStrides(result.extent);
+    result.data = memory.data() + used;
+    used += size_t(elementCount(result.extent)) * byteWidth(result.type);
+    if (used > memory.size())
+      return runInPlace(arguments);
+    used = (used + 15) / 16 * 16;
+  }
+  runInPlace(part);
+  for (size_t i = 0; i < count; ++i) {
+    const LibraryOperand &result = arguments.outputs[i],
+                         &complete = part.outputs[i];
+    copyElements(byteWidth(result.type), result.extent, result.data,
+                 result.strides, complete.data, complete.strides);
+  }
+}
+
+void Scatter::runInPlace(const LibraryArguments &arguments) const {
   begin(arguments);
   if (arguments.inputs[count + 1].empty())
     return;
