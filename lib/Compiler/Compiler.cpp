@@ -2,6 +2,7 @@
 // compile(): the named stages of a compilation, and its errors as one text.
 #include "meshloom/Compiler/Compiler.h"
 
+#include "Canonicalize.h"
 #include "CompileAhead.h"
 #include "ContractAdvice.h"
 #include "DiagnosticText.h"
@@ -32,6 +33,7 @@ static void registerCommonDialects(mlir::DialectRegistry &registry) {
                   spmd::SPMDDialect>();
   registerGradients(registry);
   registerDistribution(registry);
+  registerCanonicalPatterns(registry);
 }
 
 void meshloom::registerDialects(mlir::DialectRegistry &registry) {

@@ -3,6 +3,7 @@
 // with collectives, in order.
 
 #include "meshloom/Compiler/Partition.h"
+#include "Canonicalize.h"
 #include "meshloom/Compiler/AccumulateGradients.h"
 #include "meshloom/ControlFlow/Passes.h"
 #include "meshloom/Lanes/Passes.h"
@@ -65,7 +66,7 @@ void buildPreparationPipeline(mlir::OpPassManager &functions) {
   // looks alike.
   functions.addPass(createMergeSums());
   functions.addPass(createMultiplyBeforeLoops());
-  functions.addPass(mlir::createCanonicalizerPass());
+  functions.addPass(createCanonicalize());
   functions.addPass(mlir::createCSEPass());
   functions.addPass(createSumAfterLoops());
   functions.addPass(createSimplifyControlFlow());
@@ -136,7 +137,7 @@ void buildExpansionPipeline(mlir::OpPassManager &functions,
   combine.mostBytes = options.combineBytes;
   combine.mostValues = options.combineValues;
   functions.addPass(createCombineCollectives(combine));
-  functions.addPass(mlir::createCanonicalizerPass());
+  functions.addPass(createCanonicalize());
   functions.addPass(mlir::createCSEPass());
 }
 

@@ -349,6 +349,7 @@ Status Execution::run() {
   if (!results)
     return results.error();
   std::vector<Event> events;
+  events.reserve(results->size());
   for (const Array &result : *results)
     events.push_back(result.event());
   const Event done = Event::whenAll(events);

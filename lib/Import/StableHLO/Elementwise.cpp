@@ -17,14 +17,13 @@ static void addSame(Handlers &handlers, MLIRContext *context) {
     if (!elementwise)
       continue;
     StringRef name = elementwise->getStableHLOName();
-    auto from = mlir::RegisteredOperationName::lookup(
-        name.contains('.') ? name.str() : ("stablehlo." + name).str(), context);
-    if (!from)
-      continue;
-    handlers.add(from->getTypeID(), [to](Importer &im, Operation *op) {
-      return SmallVector<Value>{im.b.apply(to, im.get(op->getOperands()),
-                                           Importer::typeOf(op->getResult(0)))};
-    });
+    handlers.add(name.contains('.') ? name.str() : ("stablehlo." + name).str(),
+                 [to = to.getStringRef().str()](Importer &im, Operation *op) {
+                   const mlir::OperationName same(to, op->getContext());
+                   return SmallVector<Value>{
+                       im.b.apply(same, im.get(op->getOperands()),
+                                  Importer::typeOf(op->getResult(0)))};
+                 });
   }
 }
 

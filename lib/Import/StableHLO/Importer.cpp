@@ -19,29 +19,39 @@ using mlir::func::FuncOp;
 /// turns out to differ, which multiplies in loops inside of it.
 static constexpr int64_t readings = 64;
 
+/// The handlers of all families, which serve every context.
+static const Handlers &allHandlers(MLIRContext *context) {
+  static const Handlers &families = *new Handlers([context] {
+    Handlers handlers;
+    addElementwise(handlers, context);
+    addMovement(handlers);
+    addContractions(handlers);
+    addEinsums(handlers);
+    addRaggedOps(handlers);
+    addReductions(handlers);
+    addWindows(handlers);
+    addIndexing(handlers);
+    addOrdering(handlers);
+    addLinalg(handlers);
+    addControlFlow(handlers);
+    addManualComputations(handlers);
+    addCollectives(handlers);
+    addAnnotations(handlers);
+    addSpecialFunctions(handlers);
+    addBroadcasting(handlers);
+    addNormalization(handlers);
+    addRandomBits(handlers);
+    addCustomCalls(handlers);
+    return handlers;
+  }());
+  return families;
+}
+
 Importer::Importer(ModuleOp module, const Shardings &shardings, int64_t size)
     : b(module.getContext(), shardings.getMesh()), module(module),
-      shardings(shardings), budget(readings * (size + 1024)) {
+      shardings(shardings), handlers(allHandlers(module.getContext())),
+      budget(readings * (size + 1024)) {
   b.setListener(&recorder);
-  addElementwise(handlers, module.getContext());
-  addMovement(handlers);
-  addContractions(handlers);
-  addEinsums(handlers);
-  addRaggedOps(handlers);
-  addReductions(handlers);
-  addWindows(handlers);
-  addIndexing(handlers);
-  addOrdering(handlers);
-  addLinalg(handlers);
-  addControlFlow(handlers);
-  addManualComputations(handlers);
-  addCollectives(handlers);
-  addAnnotations(handlers);
-  addSpecialFunctions(handlers);
-  addBroadcasting(handlers);
-  addNormalization(handlers);
-  addRandomBits(handlers);
-  addCustomCalls(handlers);
 }
 
 //===----------------------------------------------------------------------===//

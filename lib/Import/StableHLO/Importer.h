@@ -27,15 +27,14 @@ public:
   /// `handler` takes (Importer &, OpTy) and returns a Value, a
   /// FailureOr<Value>, a SmallVector<Value> or Imported.
   template <typename OpTy, typename F> void add(F handler) {
-    table[mlir::TypeID::get<OpTy>()] = [handler](Importer &importer,
-                                                 Operation *op) {
+    add(OpTy::getOperationName(), [handler](Importer &importer, Operation *op) {
       return imported(handler(importer, cast<OpTy>(op)));
-    };
+    });
   }
-  void add(mlir::TypeID op, Handler handler) { table[op] = std::move(handler); }
+  void add(StringRef op, Handler handler) { table[op] = std::move(handler); }
   const Handler *find(Operation *op) const {
-    auto info = op->getRegisteredInfo();
-    auto entry = info ? table.find(info->getTypeID()) : table.end();
+    auto entry = op->isRegistered() ? table.find(op->getName().getStringRef())
+                                    : table.end();
     return entry == table.end() ? nullptr : &entry->second;
   }
 
@@ -47,7 +46,7 @@ private:
   static Imported imported(SmallVector<Value> values) { return values; }
   static Imported imported(Imported values) { return values; }
 
-  DenseMap<mlir::TypeID, Handler> table;
+  llvm::StringMap<Handler> table; ///< by the name of the op
 };
 
 // The families, one file each.
@@ -195,7 +194,7 @@ private:
     SmallVector<Operation *> created;
   };
   Recorder recorder;
-  Handlers handlers;
+  const Handlers &handlers;
   DenseMap<Value, SmallVector<Value, 1>> values;
   int64_t budget;                 ///< how many ops may still be imported
   Region *scalarRegion = nullptr; ///< the function of scalars being imported
