@@ -218,6 +218,14 @@ ElementExpressions::operationOf(KernelOp kernel, Operation *op,
       return nullptr;
     operands.push_back(scalar);
   }
+  // A read names its input by a number, which says nothing outside its kernel.
+  if (auto read = dyn_cast<spmd::ReadOp>(op)) {
+    Expression element = scalarOf(
+        kernel, kernel.getBlock()->getArgument(read.getInput()), loops);
+    if (!element)
+      return nullptr;
+    operands.push_back(element);
+  }
   if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
       (isa<arith::TruncIOp, arith::ExtSIOp>(op) &&
        operands[0]->kind == Kind::Index) ||

@@ -433,7 +433,8 @@ Phase Scheduler::buildPhase(const std::vector<unsigned> &ready,
   std::fill(load.begin(), load.end(), 0);
   deferred.clear();
 
-  Phase phase{.chunks = chunks};
+  Phase phase;
+  phase.chunks = chunks;
   Boxes boxes;
   std::vector<unsigned> stack(ready.rbegin(), ready.rend());
   if (first) {

@@ -148,7 +148,8 @@ static std::vector<unsigned> operandsOf(const Work &work,
 std::optional<JoinedAttention>
 AttentionFinder::joinResult(const Attention &attention,
                             const AttentionLoops &loops) const {
-  JoinedAttention joined{.attention = &attention};
+  JoinedAttention joined;
+  joined.attention = &attention;
   Work &work = joined.work;
   work.kind = Work::Kind::Dot;
   work.extents = loops.extents;
@@ -178,9 +179,10 @@ AttentionFinder::joinResult(const Attention &attention,
 std::optional<JoinedAttention>
 AttentionFinder::joinGradient(const JoinedAttention &result,
                               const AttentionLoops &loops) const {
-  JoinedAttention joined{.attention = result.attention,
-                         .form = AttentionForm::Gradient,
-                         .work = result.work};
+  JoinedAttention joined;
+  joined.attention = result.attention;
+  joined.form = AttentionForm::Gradient;
+  joined.work = result.work;
   const Attention::Gradient &gradient = *result.attention->gradient;
   Work &work = joined.work;
   Access &forward = work.accesses[3];
@@ -260,7 +262,9 @@ void AttentionFinder::addRows(const AttentionLoops &loops,
   if (result.attention->mask)
     names = {"largest", "sums"};
   for (const char *name : names) {
-    GraphBuffer buffer{.name = name, .type = DType::F32};
+    GraphBuffer buffer;
+    buffer.name = name;
+    buffer.type = DType::F32;
     Access access{unsigned(graph.buffers.size()),
                   {},
                   /*reads=*/false,
@@ -271,7 +275,7 @@ void AttentionFinder::addRows(const AttentionLoops &loops,
     }
     buffer.origin.assign(buffer.shape.size(), 0);
     buffer.memory = unsigned(graph.plan.memories.size());
-    graph.plan.memories.push_back({.bytes = buffer.bytesPerCopy()});
+    graph.plan.memories.emplace_back().bytes = buffer.bytesPerCopy();
     graph.buffers.push_back(std::move(buffer));
     result.work.accesses.push_back(access);
     std::swap(access.reads, access.writes);
