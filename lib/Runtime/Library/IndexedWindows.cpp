@@ -4,8 +4,14 @@
 
 #include "Clones.h"
 
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 using namespace meshloom;
 using namespace meshloom::library;
@@ -107,7 +113,61 @@ void addOffsets(DType type, const char *data, int64_t index, int64_t step,
                           count, bounds, offsets);
   }
 }
+
+/// Lists windows one by one, from window `first` on, behind `count` others.
+template <typename Offset>
+size_t listOneByOne(std::span<const Offset> offsets, size_t first,
+                    WindowList &present, size_t count = 0) {
+  for (size_t i = first; i < offsets.size(); ++i) {
+    present[count] = uint16_t(i);
+    count += offsets[i] >= 0;
+  }
+  return count;
+}
+
+#if defined(__x86_64__)
+/// For each set of eight windows, those that it has, in order; the others are
+/// behind them.
+constexpr std::array<std::array<uint16_t, 8>, 256> windowsOfSets = [] {
+  std::array<std::array<uint16_t, 8>, 256> table{};
+  for (unsigned set = 0; set < table.size(); ++set)
+    for (unsigned window = 0, count = 0; window < 8; ++window)
+      if (set >> window & 1)
+        table[set][count++] = uint16_t(window);
+  return table;
+}();
+
+/// Lists eight windows at once.
+MESHLOOM_CLONES size_t listByEight(WindowOffsets offsets, WindowList &present) {
+  size_t count = 0, i = 0;
+  for (; i + 8 <= offsets.size(); i += 8) {
+    __m128 low, high;
+    std::memcpy(&low, &offsets[i], sizeof(low));
+    std::memcpy(&high, &offsets[i + 4], sizeof(high));
+    const unsigned missing =
+        unsigned(_mm_movemask_ps(low)) | unsigned(_mm_movemask_ps(high)) << 4;
+    std::array<uint16_t, 8> windows = windowsOfSets[missing ^ 0xff];
+    for (uint16_t &window : windows)
+      window = uint16_t(window + i);
+    std::memcpy(&present[count], windows.data(), sizeof(windows));
+    count += 8 - unsigned(std::popcount(missing));
+  }
+  return listOneByOne(offsets, i, present, count);
+}
+#endif
 } // namespace
+
+size_t library::listPresent(WindowOffsets offsets, WindowList &present) {
+#if defined(__x86_64__)
+  return listByEight(offsets, present);
+#else
+  return listOneByOne(offsets, 0, present);
+#endif
+}
+size_t library::listPresent(std::span<const int64_t> offsets,
+                            WindowList &present) {
+  return listOneByOne(offsets, 0, present);
+}
 
 void IndexDims::read(OptionReader &options, std::string_view map) {
   vectorDim = options.number("index_vector_dim");

@@ -7,6 +7,8 @@
 #include "LibraryArrays.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace meshloom::library {
 
@@ -162,6 +164,14 @@ private:
 
 using WindowOffsets = std::span<const IndexedWindows::Offset>;
 
+/// Windows of a block, in order.
+using WindowList = std::array<uint16_t, IndexedWindows::BLOCK>;
+
+/// Lists the windows of a block whose offset is not negative. Returns how many
+/// they are.
+size_t listPresent(WindowOffsets offsets, WindowList &present);
+size_t listPresent(std::span<const int64_t> offsets, WindowList &present);
+
 /// Calls visit(i) for each window `i` of a block that has an offset. Which ones
 /// have is as random as indices are: it is no branch.
 template <typename Offset, typename Visit>
@@ -175,12 +185,8 @@ forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
       visit(i);
     return;
   }
-  uint16_t present[IndexedWindows::BLOCK];
-  size_t count = 0;
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    present[count] = uint16_t(i);
-    count += offsets[i] >= 0;
-  }
+  WindowList present;
+  const size_t count = listPresent(offsets, present);
   for (size_t p = 0; p < count; ++p)
     visit(present[p]);
 }

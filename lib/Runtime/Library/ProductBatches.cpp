@@ -60,12 +60,11 @@ multiplySmallTile(int64_t terms, const T *lhs, MatrixStrides lhsStrides,
     std::memcpy(out + r * outStride, &sums[r], sizeof(Vector));
 }
 
-/// Returns a vector whose neighbouring lanes, in pairs, have changed places.
+/// Lets neighbouring lanes, in pairs, change places.
 template <typename T, int Lanes, int... Lane>
-MESHLOOM_LANES_INLINE LaneVector<T, Lanes>
-swapNeighbours(const LaneVector<T, Lanes> &from,
-               std::integer_sequence<int, Lane...>) {
-  return __builtin_shufflevector(from, from, (Lane ^ 1)...);
+MESHLOOM_LANES_INLINE void swapNeighbours(LaneVector<T, Lanes> &lanes,
+                                          std::integer_sequence<int, Lane...>) {
+  lanes = __builtin_shufflevector(lanes, lanes, (Lane ^ 1)...);
 }
 
 /// The same of complex numbers, which are pairs of lanes. The products with the
@@ -96,10 +95,9 @@ multiplySmallTile(int64_t terms, const std::complex<Real> *lhs,
     signs[lane] = Real(lane % 2 == 0 ? -1 : 1);
   MESHLOOM_LANES_UNROLL
   for (int r = 0; r < Rows; ++r) {
-    const Vector product =
-        byReal[r] +
-        signs * swapNeighbours<Real, lanes>(
-                    byImaginary[r], std::make_integer_sequence<int, lanes>());
+    swapNeighbours<Real, lanes>(byImaginary[r],
+                                std::make_integer_sequence<int, lanes>());
+    const Vector product = byReal[r] + signs * byImaginary[r];
     std::memcpy(out + r * outStride, &product, sizeof product);
   }
 }

@@ -378,8 +378,9 @@ void cutBox(LibraryOperand &box, size_t dim, int64_t begin, int64_t end) {
 /// Where nothing else is cut, workers of a team have parts of the result along
 /// its longest dim that windows move along. Each reads all indices, which takes
 /// a fraction of the time that updates at random places take: two or three
-/// workers gain nothing with windows of few numbers, and they share the updates
-/// where these are many for each element (ScatterSums.h).
+/// workers gain nothing with windows of few numbers in a result that stays in
+/// the first cache, and they share the updates where these are many for each
+/// element (ScatterSums.h).
 Status Scatter::run(const LibraryArguments &arguments) const {
   const LibraryOperand &result = arguments.outputs[0];
   if (result.empty())
@@ -414,14 +415,15 @@ Status Scatter::run(const LibraryArguments &arguments) const {
     return Success();
   }
   Team &team = Team::current();
-  constexpr int64_t fewWorkers = 3, fewNumbers = 4;
+  constexpr int64_t fewWorkers = 3, fewNumbers = 4, fewPlaces = 1 << 15;
   const int64_t updates = elementCount(arguments.inputs[count + 1].extent);
   int64_t windows = 1;
   for (unsigned d : dims.batchDims)
     windows *= arguments.inputs[count + 1].extent[d];
-  const bool gainsNothing = team.workers() <= fewWorkers &&
-                            (updates < fewNumbers * windows ||
-                             updates >= MANY_UPDATES * team.workers() * places);
+  const bool gainsNothing =
+      team.workers() <= fewWorkers &&
+      ((updates < fewNumbers * windows && places < fewPlaces) ||
+       updates >= MANY_UPDATES * team.workers() * places);
   if (gainsNothing || cut == result.extent.size()) {
     runPart(arguments);
     return Success();
