@@ -328,6 +328,28 @@ func.func @constant_window(%x: tensor<9x9xf32>, %u: tensor<8x7xf32>, %v: tensor<
   return %0, %1, %2 : tensor<9x9xf32>, tensor<9x9xf32>, tensor<9x9xf32>
 }
 
+// A scatter that replaces one window at a constant place is an update of a
+// slice; one whose window is not inside stays.
+// CHECK-LABEL: func.func @replaced_window
+// CHECK-DAG: %[[ZERO:.*]] = dtensor.constant dense<0> : tensor<i64>
+// CHECK-DAG: %[[ONE:.*]] = dtensor.constant dense<1> : tensor<i64>
+// CHECK-DAG: %[[TWO:.*]] = dtensor.constant dense<2> : tensor<i64>
+// CHECK: %[[COLUMN:.*]] = dtensor.reshape %arg1 : (tensor<9xf32>) -> tensor<9x1x1xf32>
+// CHECK: %[[SET:.*]] = dtensor.dynamic_update_slice %arg0 with %[[COLUMN]] at %[[ZERO]], %[[ONE]], %[[TWO]]
+// CHECK: %[[OUTSIDE:.*]] = dtensor.scatter
+// CHECK: return %[[SET]], %[[OUTSIDE]]
+func.func @replaced_window(%x: tensor<9x3x3xf32>, %u: tensor<9xf32>) -> (tensor<9x3x3xf32>, tensor<9x3x3xf32>) {
+  %one = dtensor.constant dense<1> : tensor<1xi32>
+  %two = dtensor.constant dense<2> : tensor<1xi32>
+  %at = dtensor.concatenate %one, %two dim 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %off = dtensor.constant dense<3> : tensor<2xi32>
+  %0 = dtensor.scatter %x at %at with %u {index_vector_dim = 0 : i64, update_window_dims = array<i64: 0>, inserted_window_dims = array<i64: 1, 2>, scatter_dims_to_operand_dims = array<i64: 1, 2>}
+      : (tensor<9x3x3xf32>, tensor<2xi32>, tensor<9xf32>) -> tensor<9x3x3xf32>
+  %1 = dtensor.scatter %x at %off with %u {index_vector_dim = 0 : i64, update_window_dims = array<i64: 0>, inserted_window_dims = array<i64: 1, 2>, scatter_dims_to_operand_dims = array<i64: 1, 2>}
+      : (tensor<9x3x3xf32>, tensor<2xi32>, tensor<9xf32>) -> tensor<9x3x3xf32>
+  return %0, %1 : tensor<9x3x3xf32>, tensor<9x3x3xf32>
+}
+
 // A region passes on values that nothing else uses: %b, and not %x.
 // CHECK-LABEL: @unshared
 // CHECK: %[[B:.*]] = dtensor.negate

@@ -206,8 +206,9 @@ private:
       T *to = reinterpret_cast<T *>(result.data) + part.array + block.arrays[0];
       forEachPiece(
           part, starts, step, /*inOrder=*/false,
-          [&](int64_t source, int64_t target) {
-            loadNumbers(to + target, step, from + source, starts, present);
+          [&](int64_t source, int64_t target, int64_t along,
+              WindowOffsets numbers) {
+            loadNumbers(to + target, along, from + source, numbers, present);
           },
           [&](int64_t source, int64_t target, int64_t run,
               WindowOffsets present) {

@@ -203,16 +203,16 @@ void WindowPart::cut(const Shape &start, const LibraryOperand &box,
   }
 }
 
-bool WindowPart::isOneRun() const {
+int64_t WindowPart::run() const {
   int64_t run = 1;
   for (size_t d = extent.size(); d-- > 0;) {
     if (extent[d] == 1)
       continue;
     if (tensorStrides[d] != run || arrayStrides[d] != run)
-      return false;
+      break;
     run *= extent[d];
   }
-  return true;
+  return run;
 }
 
 IndexedWindows::IndexedWindows(const IndexDims &dims,

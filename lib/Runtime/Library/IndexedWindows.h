@@ -49,9 +49,11 @@ struct WindowPart {
   void cut(const Shape &start, const LibraryOperand &tensor,
            const Shape &strides, const LibraryOperand &array,
            const std::vector<int> &arrayDims);
-  /// Returns whether its elements lie one behind another in the tensor and the
-  /// array.
-  bool isOneRun() const;
+  /// Returns how many of its elements lie one behind another in the tensor and
+  /// the array.
+  int64_t run() const;
+  /// Returns whether all of them do.
+  bool isOneRun() const { return run() == elementCount(extent); }
 };
 
 class IndexedWindows {
@@ -191,14 +193,52 @@ forEachPresent(std::span<const Offset> offsets, const Visit &visit) {
     visit(present[p]);
 }
 
+/// Calls numbers(tensor's element, array's element, step, offsets) for numbers
+/// of a window that lie along its dim `line`, as for windows of one number
+/// each.
+template <typename Offset, typename Numbers>
+void forEachLine(const WindowPart &part, size_t line, int64_t tensor,
+                 int64_t array, const Numbers &numbers) {
+  constexpr int64_t block = IndexedWindows::BLOCK;
+  const int64_t length = part.extent[line], stride = part.tensorStrides[line],
+                step = part.arrayStrides[line];
+  std::array<Offset, block> offsets;
+  for (int64_t e = 0; e < std::min(length, block); ++e)
+    offsets[size_t(e)] = Offset(e * stride);
+  Shape others = part.extent;
+  others[line] = 1;
+  forEachRun(others, part.tensorStrides, part.arrayStrides,
+             [&](int64_t t, int64_t a, int64_t run) {
+               for (int64_t r = 0; r < run; ++r)
+                 for (int64_t e = 0; e < length; e += block)
+                   numbers(tensor + t + r + e * stride,
+                           array + a + r + e * step, step,
+                           std::span<const Offset>(offsets).first(
+                               size_t(std::min(length - e, block))));
+             });
+}
+
 /// Calls rows(tensor's element, array's element, run, offsets) for runs of
 /// elements that are contiguous in both, of all windows with an offset. Runs of
-/// one number go to numbers(tensor's element, array's element), which does all
-/// windows. `inOrder`: a window is finished before the next one begins.
+/// one number go to numbers(tensor's element, array's element, step, offsets):
+/// those of all windows at once. Where the windows are few or `inOrder`, it
+/// gets all short runs, window by window: the numbers along its longest dim at
+/// once. `inOrder`: a window is finished before the next one begins.
 template <typename Offset, typename Numbers, typename Rows>
 void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
                   int64_t step, bool inOrder, const Numbers &numbers,
                   const Rows &rows) {
+  const auto longest = std::ranges::max_element(part.extent);
+  constexpr int64_t shortRun = 4, longLine = 8;
+  const int64_t windows = inOrder ? 1 : int64_t(offsets.size());
+  if (part.run() <= shortRun && longest != part.extent.end() &&
+      *longest >= std::max(windows, longLine)) {
+    forEachPresent(offsets, [&](size_t i) {
+      forEachLine<Offset>(part, size_t(longest - part.extent.begin()),
+                          int64_t(offsets[i]), int64_t(i) * step, numbers);
+    });
+    return;
+  }
   if (inOrder) {
     forEachPresent(offsets, [&](size_t i) {
       forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
@@ -211,7 +251,7 @@ void forEachPiece(const WindowPart &part, std::span<const Offset> offsets,
   forEachRun(part.extent, part.tensorStrides, part.arrayStrides,
              [&](int64_t t, int64_t a, int64_t run) {
                if (run == 1)
-                 return numbers(t, a);
+                 return numbers(t, a, step, offsets);
                rows(t, a, run, offsets);
              });
 }

@@ -113,8 +113,9 @@ void addToSums(const WindowPart &part, std::span<const Place> offsets,
                SumOfUpdates<T> *sums) {
   forEachPiece(
       part, offsets, step, inOrder,
-      [&](int64_t target, int64_t source) {
-        addToNumbers(sums + target, from + source, step, offsets);
+      [&](int64_t target, int64_t source, int64_t along,
+          std::span<const Place> places) {
+        addToNumbers(sums + target, from + source, along, places);
       },
       [&](int64_t target, int64_t source, int64_t run,
           std::span<const Place> windows) {

@@ -163,8 +163,8 @@ void combineWindows(const UpdateLoops<T> &loops, const WindowPart &part, T *to,
                     bool inOrder) {
   forEachPiece(
       part, offsets, step, inOrder,
-      [&](int64_t target, int64_t source) {
-        loops.numbers(to + target, from + source, step, offsets);
+      [&](int64_t target, int64_t source, int64_t along, WindowOffsets places) {
+        loops.numbers(to + target, from + source, along, places);
       },
       [&](int64_t target, int64_t source, int64_t run, WindowOffsets windows) {
         loops.rows(to + target, from + source, step, windows, run);

@@ -6,6 +6,7 @@
 // are decided it must also still be able to run as its layouts say; patterns
 // for which that is not so by construction leave decided types alone.
 
+#include "ScatterFolds.h"
 #include "SplatMath.h"
 #include "StackFolds.h"
 
@@ -68,28 +69,9 @@ static LogicalResult mergeBroadcasts(BroadcastInDimOp op,
   return success();
 }
 
-/// scatter(indices [.., 1]) -> scatter(indices [..]): where an index is a
-/// vector of one number, the dim of the vector need not be there.
-static LogicalResult dropVectorDim(ScatterOp op, PatternRewriter &rewriter) {
-  auto spread = op.getScatterIndices().getDefiningOp<BroadcastInDimOp>();
-  if (!spread || layoutAttrOf(spread.getType()) ||
-      !isIota(spread.getBroadcastDimensions()))
-    return failure();
-  auto from = globalShape(spread.getOperand().getType()),
-       to = globalShape(spread.getType());
-  if (to.size() != from.size() + 1 || to.back() != 1 ||
-      ArrayRef(to).drop_back() != ArrayRef(from) ||
-      op.getIndexVectorDim() != from.size())
-    return failure();
-  rewriter.modifyOpInPlace(
-      op, [&] { op.getScatterIndicesMutable().assign(spread.getOperand()); });
-  return success();
-}
-
 void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                    MLIRContext *) {
   patterns.add(mergeBroadcasts);
-  patterns.add(dropVectorDim);
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,67 +334,9 @@ static LogicalResult padInWindow(ReduceWindowOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Returns the entries of a vector of integers: nothing where one is no
-/// constant.
-static std::optional<SmallVector<int64_t>> constantEntries(Value vector) {
-  SmallVector<Value> parts{vector};
-  if (auto join = vector.getDefiningOp<ConcatenateOp>())
-    parts.assign(join.getInputs().begin(), join.getInputs().end());
-  SmallVector<int64_t> entries;
-  for (Value part : parts) {
-    mlir::DenseIntElementsAttr constant;
-    if (!matchPattern(part, mlir::m_Constant(&constant)))
-      return std::nullopt;
-    for (const llvm::APInt &entry : constant.getValues<llvm::APInt>())
-      entries.push_back(entry.getSExtValue());
-  }
-  return entries;
-}
-
-/// scatter(x, i, u), which adds one window -> x + pad(u), where i is constant
-/// and the window is most of x: an elementwise op, which all workers share.
-static LogicalResult addWindow(ScatterOp op, PatternRewriter &rewriter) {
-  if (op.getKind() != ReduceKind::Sum || op.getInputs().size() != 1 ||
-      !isUndecided(op) ||
-      elementTypeOf(op->getResult(0).getType()).isInteger(1))
-    return failure();
-  Value input = op.getInputs()[0], window = op.getUpdates()[0];
-  const SmallVector<int64_t> sizes = globalShape(input.getType());
-  const auto rank = int64_t(op.getUpdateWindowDims().size());
-  if (globalShape(op.getScatterIndices().getType()).size() != 1 ||
-      op.getIndexVectorDim() != 0 || rank != int64_t(sizes.size()) ||
-      rank != int64_t(globalShape(window.getType()).size()))
-    return failure();
-  auto starts = constantEntries(op.getScatterIndices());
-  if (!starts)
-    return failure();
-  SmallVector<int64_t> low(rank, 0), high;
-  for (auto [dim, start] :
-       llvm::zip_equal(op.getScatterDimsToOperandDims(), *starts))
-    low[dim] = start;
-  double share = 1;
-  for (auto [size, part, before] :
-       llvm::zip_equal(sizes, globalShape(window.getType()), low)) {
-    high.push_back(size - part - before);
-    if (before < 0 || high.back() < 0)
-      return failure();
-    share *= double(part) / double(std::max<int64_t>(size, 1));
-  }
-  constexpr double most = 0.5;
-  if (share < most)
-    return failure();
-  TensorBuilder b(rewriter, op.getLoc());
-  // The negative zero leaves even zeros as they are.
-  Value zero = b.negate(
-      b.zeros(RankedTensorType::get({}, elementTypeOf(input.getType()))));
-  rewriter.replaceOp(op, b.add(input, b.padWith(zero, window, low, high,
-                                                SmallVector<int64_t>(rank))));
-  return success();
-}
-
 void PadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *) {
-  patterns.add(addWindow);
+  addScatterPatterns(patterns);
   patterns.add(mergePads);
   patterns.add(padInConvolution);
   patterns.add(padInWindow);
