@@ -18,9 +18,9 @@ using namespace meshloom;
 using namespace meshloom::library;
 
 namespace {
-/// The most rows of the left operand, and the fewest elements of a matrix: one
-/// that stays in cache may as well be read in any order.
-constexpr int64_t MOST_ROWS = 4, LARGE_MATRIX = 1 << 14;
+/// The most rows of the left operand, and the fewest elements of a matrix: a
+/// smaller one is read whole by any product.
+constexpr int64_t MOST_ROWS = 4, LARGE_MATRIX = 1 << 9;
 /// Bytes of the result's rows that stay in cache.
 constexpr int64_t STREAMED_BYTES = 1 << 14;
 
