@@ -14,10 +14,12 @@
 //
 // A long body that reduces is written out once: then the last loop does all
 // iterations, and full vectors branch around the mask, with which loads and
-// stores take longer. Other long bodies are left to LLVM, which finds more of
-// their instructions that run side by side. On processors without masks the
-// loop itself does the iterations from `whole` on, and so it does where
-// iterations read short rows (VectorRows.cpp).
+// stores take longer. A long body that notes the size of arguments is also
+// written out for several vectors. Other long bodies are left to LLVM, which
+// finds more of their instructions that run side by side. A loop that begins or
+// stores the states of reductions is written out once, without a branch. On
+// processors without masks the loop itself does the iterations from `whole` on,
+// and so it does where iterations read short rows (VectorRows.cpp).
 #include "VectorLoops.h"
 
 #include "VectorLoop.h"
@@ -214,9 +216,8 @@ llvm::Value *VectorLoop::neutral(const Reduction &reduction, bool isFirst,
 llvm::Value *VectorLoop::merge(const Reduction &reduction, llvm::Value *x,
                                llvm::Value *y, llvm::IRBuilder<> &b) {
   Vectors operands;
-  for (llvm::Value *operand : reduction.update->operand_values())
-    operands[operand] = y;
-  operands[reduction.state] = x;
+  operands[reduction.update->getOperand(0)] = x;
+  operands[reduction.update->getOperand(1)] = y;
   return widen(*reduction.update, operands, b);
 }
 
@@ -341,7 +342,8 @@ VectorLoop::emitMasked(Block *before, llvm::Value *firstIndex,
   }
   begin(first, vectors, b);
   llvm::Value *following = b.CreateNUWAdd(first, b.getInt64(lanes));
-  llvm::Value *full = copies == 0 ? b.CreateICmpULE(following, count) : nullptr;
+  llvm::Value *full =
+      copies == 0 && isLong() ? b.CreateICmpULE(following, count) : nullptr;
   llvm::Value *mask = nullptr;
   emitAccesses(/*isLoad=*/true, first, full, mask, vectors, b);
   emitOther(vectors, b);
