@@ -167,11 +167,16 @@ void VectorLoop::begin(llvm::Value *first, Vectors &vectors,
 }
 
 llvm::Value *VectorLoop::maskFor(llvm::Value *first, llvm::IRBuilder<> &b) {
-  // The lanes are numbered in one register; what remains fits into its lanes.
+  // The lanes are numbered in one register. Its elements can count the
+  // iterations behind whole groups.
   llvm::Type *type = b.getIntNTy(registerBits / lanes);
-  llvm::Value *remaining = b.CreateTrunc(b.CreateSub(count, first), type);
-  return b.CreateICmpULT(b.CreateStepVector(vectorOf(type)),
-                         b.CreateVectorSplat(lanes, remaining));
+  llvm::Value *remaining = b.CreateSub(count, first);
+  if (copies == 0)
+    remaining = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, remaining,
+                                        b.getInt64(lanes));
+  return b.CreateICmpULT(
+      b.CreateStepVector(vectorOf(type)),
+      b.CreateVectorSplat(lanes, b.CreateTrunc(remaining, type)));
 }
 
 void VectorLoop::emitOther(Vectors &vectors, llvm::IRBuilder<> &b) {

@@ -3,6 +3,7 @@
 // types.
 #include "KernelHarness.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -191,6 +192,22 @@ TEST(KernelTest, ColumnSumsOverManyBlocks) {
 }
 
 /// No rows at all: the identity of the reduction.
+/// The states of 256 columns of bytes are as many as numbers of a byte.
+TEST(KernelTest, MaximaOfManyColumnsOfBytes) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<300x300xui8>) -> tensor<300xui8> {
+      %0 = dtensor.reduce max %x dims [0] : (tensor<300x300xui8>) -> tensor<300xui8>
+      return %0 : tensor<300xui8>
+    })");
+  std::vector<uint8_t> x(300 * 300), y(300), expected(300);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = uint8_t(i * i % 251 % (1 + i % 300));
+    expected[i % 300] = std::max(expected[i % 300], x[i]);
+  }
+  kernel.call({rowMajor(x, {300, 300}), rowMajor(y, {300})});
+  EXPECT_EQ(y, expected);
+}
+
 TEST(KernelTest, ReductionOfNothingGivesTheIdentity) {
   for (auto [kind, expected] : std::vector<std::pair<std::string, float>>{
            {"sum", 0}, {"prod", 1}, {"max", -infinity}, {"min", infinity}})
