@@ -12,7 +12,9 @@ import gc
 import importlib.util
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -46,6 +48,25 @@ from jax.sharding import PartitionSpec as P
 def mesh_of(*shape: int) -> Mesh:
     names = ("x", "y", "z")[: len(shape)]
     return jax.make_mesh(shape, names, axis_types=(AxisType.Auto,) * len(shape))
+
+
+# The platforms of a process are made once, so that these have one of their own.
+TWO_PLUGINS = """
+import sys
+import jax, jax.numpy as jnp
+from jax._src import xla_bridge
+xla_bridge.register_plugin("second", library_path=sys.argv[1], options={"num_devices": 2})
+ours, others = jax.devices("meshloom"), jax.devices("second")
+print(len(ours), len(others))
+x = jax.device_put(jnp.arange(8.0), ours[7])
+y = jax.device_put(x, jax.NamedSharding(jax.sharding.Mesh(others, "x"), jax.P("x")))
+print(jnp.sum(x), jnp.sum(y))
+try:
+    x + y
+except ValueError:
+    print("refused")
+print(jnp.sum(jax.device_put(y, ours[0])), jnp.sum(jax.device_put(x, others[1])))
+"""
 
 
 class OneDevice(unittest.TestCase):
@@ -606,6 +627,15 @@ class Programs(unittest.TestCase):
     def test_a_library_that_is_older_than_the_package_says_so(self):
         with self.assertRaisesRegex(Exception, "'later_function'.*older than the package"):
             xla_client.make_c_api_client("meshloom", {"later_function": 1}, None)
+
+    def test_two_plugins_compute_side_by_side(self):
+        with tempfile.TemporaryDirectory() as folder:
+            second = shutil.copy(os.environ["MESHLOOM_PJRT_PLUGIN"], f"{folder}/second.so")
+            child = subprocess.run(
+                [sys.executable, "-c", TWO_PLUGINS, second], capture_output=True, text=True,
+                env={**os.environ, "JAX_PLATFORMS": "meshloom,second,cpu",
+                     "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=120)
+        self.assertEqual(child.stdout, "8 2\n28.0 28.0\nrefused\n28.0 28.0\n", child.stderr)
 
     def test_compile_options(self):
         f = jax.jit(lambda a: a + 1)

@@ -11,9 +11,9 @@
 namespace meshloom {
 
 /// The kind of loops in the code: a kernel's loops; those of a kernel that
-/// reduces many short rows; those of a kernel that also writes out iterations
-/// or notes huge arguments, of which only LLVM's passes make vectors; a
-/// kernel's loops with tiles; or a whole loop op with its body.
+/// reduces many short rows; those of a kernel that also writes out iterations,
+/// of which only LLVM's passes make vectors; a kernel's loops with tiles; or a
+/// whole loop op with its body.
 enum class LoopKind : uint8_t { Plain, Rows, Mixed, Tiled, Whole };
 
 /// A kernel in LLVM IR, in a context of its own: any thread may go on with it.

@@ -59,14 +59,7 @@ static LoopKind loopKindOf(spmd::KernelOp kernel) {
   const LoopOrder order = functionLoopOrder(kernel);
   if (order.tiled >= 0)
     return LoopKind::Tiled;
-  const bool notes = kernel
-                         ->walk([](Operation *op) {
-                           return losesHugeArguments(op)
-                                      ? mlir::WalkResult::interrupt()
-                                      : mlir::WalkResult::advance();
-                         })
-                         .wasInterrupted();
-  if (notes || order.crossed >= 0)
+  if (order.crossed >= 0)
     return LoopKind::Mixed;
   // LLVM's vectoriser makes narrow vectors of the last rows.
   constexpr int64_t manyRows = 64;

@@ -32,10 +32,9 @@ private:
   /// Returns whether inner functions have loops for small parts, or for arrays
   /// that are not dense, which is rare.
   bool needsFallback();
-  /// Emits the function that inner function `name` calls for these loops: no
-  /// vectors are made of them, so that they take little time to compile. Null
-  /// where `name` needs none.
-  mlir::LLVM::LLVMFuncOp emitFallback(const std::string &name);
+  /// Emits an inner function that is rarely called: no vectors are made of its
+  /// loops, so that they take little time to compile.
+  mlir::LLVM::LLVMFuncOp emitRare(const std::string &name);
   /// Calls the fallback of the function under construction. `emit` emits the
   /// loops where it has none.
   void callFallback(function_ref<void()> emit);
@@ -48,6 +47,8 @@ private:
   bool isInPlace();
   /// Makes the memory that tells how large arguments are.
   void beginNoting();
+  /// Notes the size of an argument, or the largest of several.
+  void note(Value size);
   /// Whether arguments of that size are too large for formulas.
   Value isHuge(Value size);
 

@@ -82,7 +82,7 @@ void KernelEmitter::emit(StringRef symbol) {
   if (periodic) {
     notes = false;
     exact = true;
-    functions.exact = emitInner(exactSymbol(symbol));
+    functions.exact = emitRare(exactSymbol(symbol));
     functions.exact.setLinkage(LLVM::Linkage::External);
     functions.exact.setVisibility_(LLVM::Visibility::Hidden);
     exact = false;
@@ -100,22 +100,17 @@ void KernelEmitter::emit(StringRef symbol) {
 //===----------------------------------------------------------------------===//
 
 bool KernelEmitter::needsFallback() {
-  // A note lies on the stack of the function that takes it.
-  if (notes)
-    return false;
   const bool isTransposed =
       order.tiled >= 0 && (hasFewLines() || bytesMoved() > 0);
   return isTransposed || order.writtenOut > 0 || !order.neighbours.empty();
 }
 
-LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
-  if (!needsFallback())
-    return {};
+LLVM::LLVMFuncOp KernelEmitter::emitRare(const std::string &name) {
   const LoopOrder denseOrder = order;
   order.tiled = -1;
   order.writtenOut = 0;
   order.neighbours.clear();
-  LLVM::LLVMFuncOp func = emitInner(name + "_fallback");
+  LLVM::LLVMFuncOp func = emitInner(name);
   func.setPassthroughAttr(
       b.getStrArrayAttr({"nounwind", "noinline", "optsize"}));
   order = denseOrder;
@@ -125,11 +120,14 @@ LLVM::LLVMFuncOp KernelEmitter::emitFallback(const std::string &name) {
 void KernelEmitter::callFallback(function_ref<void()> emit) {
   if (!fallback)
     return emit();
-  b.create<LLVM::CallOp>(loc, fallback, function.getArguments());
+  auto call = b.create<LLVM::CallOp>(loc, fallback, function.getArguments());
+  if (notes)
+    note(call.getResult());
 }
 
 LLVM::LLVMFuncOp KernelEmitter::emitInner(const std::string &name) {
-  fallback = emitFallback(name);
+  fallback =
+      needsFallback() ? emitRare(name + "_fallback") : LLVM::LLVMFuncOp();
   Type i32 = b.getI32Type();
   function = makeFunction(module, name, argumentTypes(),
                           LLVM::Linkage::Internal, notes ? i32 : Type());
@@ -513,7 +511,10 @@ void KernelEmitter::emitted(Operation *op) {
     op->setAttr(exactAttr, b.getUnitAttr());
   if (!notes)
     return;
-  Value size = argumentSize(b, op);
+  note(argumentSize(b, op));
+}
+
+void KernelEmitter::note(Value size) {
   Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), noted);
   b.create<LLVM::StoreOp>(loc, b.create<arith::MaxUIOp>(loc, before, size),
                           noted);

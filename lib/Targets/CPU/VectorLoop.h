@@ -61,6 +61,8 @@ private:
   bool findCount();
   /// Returns whether a float is combined in the order of iterations.
   bool mustStayInOrder(llvm::PHINode &state) const;
+  /// Returns the only instruction of the loop that uses `value`, if it is one.
+  llvm::Instruction *onlyUser(llvm::Value *value) const;
   /// Returns whether vectors can do what the argument does.
   bool addState(llvm::PHINode &state);
   bool addInstruction(llvm::Instruction &instruction);
@@ -82,14 +84,25 @@ private:
   bool isUniform(llvm::Value *value) const {
     return loop.isLoopInvariant(value) || uniform.contains(value);
   }
+  /// Returns whether the loop computes nothing.
+  bool onlyAccesses() const;
   /// Returns whether LLVM knows a function for what the loop does: it copies or
   /// fills memory.
   bool onlyMoves() const;
+  /// Returns whether the loop begins or stores the states of reductions, which
+  /// takes little time beside the loop between.
+  bool onlyMovesStates() const;
   /// Returns whether the body is written out once or twice.
   bool isLong() const;
   /// Returns whether a second copy of the body gains nothing.
   bool isHuge() const;
   bool hasF16() const;
+  /// Returns whether a long body notes the largest of its arguments
+  /// (KernelToLLVM.cpp).
+  bool isNoting() const;
+  /// Returns how many vectors such a body has in an iteration; 0: one, with a
+  /// mask.
+  unsigned copiesOfNoting() const;
   /// Returns whether a long body takes no more time here than in LLVM's loops:
   /// it reduces floats that are not narrower than what it computes with, or it
   /// reads f16, of which LLVM converts the last ones of a row one by one.

@@ -19,6 +19,9 @@ static constexpr size_t hugeVectorBody = 256;
 /// Instructions of all copies of a short body in one iteration.
 static constexpr size_t unrolledBody = 24;
 static constexpr unsigned mostCopies = 4;
+/// Instructions of all copies of a body that notes the size of arguments: its
+/// formulas are long chains, of which the processor runs several side by side.
+static constexpr size_t interleavedBody = 400;
 
 bool VectorLoop::findCount() {
   using namespace llvm::PatternMatch;
@@ -93,18 +96,33 @@ bool VectorLoop::mustStayInOrder(llvm::PHINode &state) const {
          kindOf(*update) == RecurKind::None;
 }
 
+llvm::Instruction *VectorLoop::onlyUser(llvm::Value *value) const {
+  llvm::Instruction *only = nullptr;
+  for (llvm::User *user : value->users()) {
+    auto *instruction = llvm::cast<llvm::Instruction>(user);
+    if (!loop.contains(instruction))
+      continue;
+    if (only)
+      return nullptr;
+    only = instruction;
+  }
+  return only;
+}
+
 bool VectorLoop::addState(llvm::PHINode &state) {
   auto *update =
       llvm::dyn_cast<llvm::Instruction>(state.getIncomingValueForBlock(body));
-  if (!update || update->getParent() != body)
+  if (!update || update->getParent() != body || !update->hasOneUse())
     return false;
   const RecurKind kind = kindOf(*update);
-  const bool isDirect = llvm::is_contained(update->operand_values(), &state);
-  unsigned users = 0;
-  for (llvm::User *user : state.users())
-    users += loop.contains(llvm::cast<llvm::Instruction>(user));
-  if (kind == RecurKind::None || !isDirect || users != 1 ||
-      !update->hasOneUse())
+  if (kind == RecurKind::None)
+    return false;
+  // An iteration may combine several terms, one after the other.
+  llvm::Instruction *combined = onlyUser(&state);
+  while (combined && combined != update && kindOf(*combined) == kind &&
+         combined->hasOneUse())
+    combined = onlyUser(combined);
+  if (combined != update)
     return false;
   reductions.push_back({&state, update, kind});
   return true;
@@ -220,7 +238,7 @@ bool VectorLoop::hasF16() const {
 }
 
 bool VectorLoop::gainsFromFewCopies() const {
-  if (isHuge() || (hasMasks && hasF16()))
+  if (isHuge() || (hasMasks && (hasF16() || isNoting())))
     return true;
   auto isNarrow = [](llvm::Instruction *access) {
     return llvm::getLoadStoreType(access)->getScalarSizeInBits() < 32;
@@ -231,13 +249,36 @@ bool VectorLoop::gainsFromFewCopies() const {
          });
 }
 
-bool VectorLoop::onlyMoves() const {
-  return reductions.empty() && instructions.size() == accesses.size() &&
-         accesses.size() <= 2 &&
-         llvm::none_of(accesses, [](llvm::Instruction *access) {
-           return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(
-               llvm::getLoadStorePointerOperand(access)));
+bool VectorLoop::isNoting() const {
+  return isLong() && llvm::any_of(reductions, [](const Reduction &reduction) {
+           return reduction.kind == RecurKind::UMax;
          });
+}
+
+unsigned VectorLoop::copiesOfNoting() const {
+  unsigned count = mostCopies;
+  while (count > 1 && count * instructions.size() > interleavedBody)
+    count /= 2;
+  return count > 1 ? count : 0;
+}
+
+bool VectorLoop::onlyAccesses() const {
+  return reductions.empty() && instructions.size() == accesses.size();
+}
+
+/// Returns whether `access` is one of an array on the stack.
+static bool isOnStack(llvm::Instruction *access) {
+  return llvm::isa<llvm::AllocaInst>(
+      llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(access)));
+}
+
+bool VectorLoop::onlyMoves() const {
+  return onlyAccesses() && accesses.size() <= 2 &&
+         llvm::none_of(accesses, isOnStack);
+}
+
+bool VectorLoop::onlyMovesStates() const {
+  return onlyAccesses() && llvm::any_of(accesses, isOnStack);
 }
 
 void VectorLoop::chooseLanes() {
@@ -248,7 +289,7 @@ void VectorLoop::chooseLanes() {
   for (llvm::Instruction *instruction : accesses)
     add(llvm::getLoadStoreType(instruction));
   for (llvm::Instruction *instruction : instructions)
-    if (instruction->getType()->isFloatingPointTy())
+    if (instruction->getType()->isFloatingPointTy() && !isNoting())
       add(instruction->getType());
   for (const Reduction &reduction : reductions)
     add(reduction.state->getType());
@@ -258,11 +299,11 @@ void VectorLoop::chooseLanes() {
           .getFixedValue();
   lanes = std::max(1U, registerBits / widest);
   if (hasMasks && isLong()) {
-    copies = hasF16() ? 2 : 0;
+    copies = hasF16() ? 2 : isNoting() ? copiesOfNoting() : 0;
     return;
   }
-  copies = 1;
-  while (rowElements.empty() && copies < mostCopies &&
+  copies = hasMasks && onlyMovesStates() ? 0 : 1;
+  while (copies > 0 && rowElements.empty() && copies < mostCopies &&
          2 * copies * instructions.size() <= unrolledBody)
     copies *= 2;
 }

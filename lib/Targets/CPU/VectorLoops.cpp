@@ -14,10 +14,12 @@
 //
 // A long body that reduces is written out once: then the last loop does all
 // iterations, and full vectors branch around the mask, with which loads and
-// stores take longer. Other long bodies are left to LLVM, which finds more of
-// their instructions that run side by side. On processors without masks the
-// loop itself does the iterations from `whole` on, and so it does where
-// iterations read short rows (VectorRows.cpp).
+// stores take longer. A long body that notes the size of arguments is also
+// written out for several vectors. Other long bodies are left to LLVM, which
+// finds more of their instructions that run side by side. A loop that begins or
+// stores the states of reductions is written out once, without a branch. On
+// processors without masks the loop itself does the iterations from `whole` on,
+// and so it does where iterations read short rows (VectorRows.cpp).
 #include "VectorLoops.h"
 
 #include "VectorLoop.h"
@@ -165,11 +167,16 @@ void VectorLoop::begin(llvm::Value *first, Vectors &vectors,
 }
 
 llvm::Value *VectorLoop::maskFor(llvm::Value *first, llvm::IRBuilder<> &b) {
-  // The lanes are numbered in one register; what remains fits into its lanes.
+  // The lanes are numbered in one register. Its elements can count the
+  // iterations behind whole groups.
   llvm::Type *type = b.getIntNTy(registerBits / lanes);
-  llvm::Value *remaining = b.CreateTrunc(b.CreateSub(count, first), type);
-  return b.CreateICmpULT(b.CreateStepVector(vectorOf(type)),
-                         b.CreateVectorSplat(lanes, remaining));
+  llvm::Value *remaining = b.CreateSub(count, first);
+  if (copies == 0)
+    remaining = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, remaining,
+                                        b.getInt64(lanes));
+  return b.CreateICmpULT(
+      b.CreateStepVector(vectorOf(type)),
+      b.CreateVectorSplat(lanes, b.CreateTrunc(remaining, type)));
 }
 
 void VectorLoop::emitOther(Vectors &vectors, llvm::IRBuilder<> &b) {
@@ -214,9 +221,8 @@ llvm::Value *VectorLoop::neutral(const Reduction &reduction, bool isFirst,
 llvm::Value *VectorLoop::merge(const Reduction &reduction, llvm::Value *x,
                                llvm::Value *y, llvm::IRBuilder<> &b) {
   Vectors operands;
-  for (llvm::Value *operand : reduction.update->operand_values())
-    operands[operand] = y;
-  operands[reduction.state] = x;
+  operands[reduction.update->getOperand(0)] = x;
+  operands[reduction.update->getOperand(1)] = y;
   return widen(*reduction.update, operands, b);
 }
 
@@ -341,7 +347,8 @@ VectorLoop::emitMasked(Block *before, llvm::Value *firstIndex,
   }
   begin(first, vectors, b);
   llvm::Value *following = b.CreateNUWAdd(first, b.getInt64(lanes));
-  llvm::Value *full = copies == 0 ? b.CreateICmpULE(following, count) : nullptr;
+  llvm::Value *full =
+      copies == 0 && isLong() ? b.CreateICmpULE(following, count) : nullptr;
   llvm::Value *mask = nullptr;
   emitAccesses(/*isLoad=*/true, first, full, mask, vectors, b);
   emitOther(vectors, b);

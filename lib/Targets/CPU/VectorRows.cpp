@@ -32,19 +32,28 @@ std::optional<RowElement> VectorLoop::rowElementAt(llvm::Value *pointer,
     return address && address->getNumIndices() == 1 &&
            address->getSourceElementType() == type;
   };
-  auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   uint64_t column = 0, stride = 0;
-  if (isElement(address) &&
-      match(address->getOperand(1), m_ConstantInt(column)))
-    address =
-        llvm::dyn_cast<llvm::GetElementPtrInst>(address->getPointerOperand());
+  // The column is added to the row's address, or to that of all rows.
+  auto takeColumn = [&](llvm::Value *&place) {
+    uint64_t added = 0;
+    auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(place);
+    if (!isElement(address) ||
+        !match(address->getOperand(1), m_ConstantInt(added)))
+      return;
+    column += added;
+    place = address->getPointerOperand();
+  };
+  takeColumn(pointer);
+  auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   if (!isElement(address) || !isUniform(address->getPointerOperand()) ||
       !match(address->getOperand(1),
-             m_c_Mul(m_Specific(index), m_ConstantInt(stride))) ||
-      stride < 2 || stride > longestRow || column >= stride)
+             m_c_Mul(m_Specific(index), m_ConstantInt(stride))))
     return std::nullopt;
-  return RowElement{address->getPointerOperand(), type, unsigned(stride),
-                    unsigned(column)};
+  llvm::Value *rows = address->getPointerOperand();
+  takeColumn(rows);
+  if (stride < 2 || stride > longestRow || column >= stride)
+    return std::nullopt;
+  return RowElement{rows, type, unsigned(stride), unsigned(column)};
 }
 
 bool VectorLoop::isRowOffset(llvm::Instruction &instruction) const {

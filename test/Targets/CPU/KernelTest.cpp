@@ -3,6 +3,7 @@
 // types.
 #include "KernelHarness.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -141,6 +142,36 @@ TEST(KernelTest, ShortRowsBesideAColumn) {
   }
 }
 
+/// Formulas are wrong for huge angles. The function that reads columns of rows
+/// of two notes them, and so does the one for other rows.
+TEST(KernelTest, HugeAnglesOfColumns) {
+  constexpr int rows = 30000;
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<30000x2xf32>) -> tensor<30000xf32> {
+      %0 = dtensor.slice %x [0:30000, 0:1] : (tensor<30000x2xf32>) -> tensor<30000x1xf32>
+      %1 = dtensor.slice %x [0:30000, 1:2] : (tensor<30000x2xf32>) -> tensor<30000x1xf32>
+      %2 = dtensor.reshape %0 : (tensor<30000x1xf32>) -> tensor<30000xf32>
+      %3 = dtensor.reshape %1 : (tensor<30000x1xf32>) -> tensor<30000xf32>
+      %4 = dtensor.sine %2 : tensor<30000xf32>
+      %5 = dtensor.cosine %3 : tensor<30000xf32>
+      %6 = dtensor.add %4, %5 : tensor<30000xf32>
+      return %6 : tensor<30000xf32>
+    })");
+  for (int64_t row : {2, 5})
+    for (int huge : {-1, 0, 20001, rows - 1}) {
+      std::vector<float> x = randomFloats(rows * size_t(row)), y(rows);
+      if (huge >= 0)
+        x[size_t(huge * row + huge % 2)] = 1e20f;
+      kernel.call(
+          {{x.data(), {row, 1}}, {x.data(), {row, 1}}, {y.data(), {1}}});
+      for (int64_t i = 0; i < rows; ++i) {
+        const double a = x[size_t(i * row)], b = x[size_t(i * row + 1)];
+        EXPECT_NEAR(y[size_t(i)], std::sin(a) + std::cos(b), 1e-6)
+            << "row " << i << " of " << row << " numbers, huge: " << huge;
+      }
+    }
+}
+
 TEST(KernelTest, ColumnSumsOverManyBlocks) {
   KernelHarness kernel(R"(
     func.func @f(%x: tensor<9x700xf32>) -> tensor<700xf32> {
@@ -163,6 +194,22 @@ TEST(KernelTest, ColumnSumsOverManyBlocks) {
 }
 
 /// No rows at all: the identity of the reduction.
+/// The states of 256 columns of bytes are as many as numbers of a byte.
+TEST(KernelTest, MaximaOfManyColumnsOfBytes) {
+  KernelHarness kernel(R"(
+    func.func @f(%x: tensor<300x300xui8>) -> tensor<300xui8> {
+      %0 = dtensor.reduce max %x dims [0] : (tensor<300x300xui8>) -> tensor<300xui8>
+      return %0 : tensor<300xui8>
+    })");
+  std::vector<uint8_t> x(300 * 300), y(300), expected(300);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = uint8_t(i * i % 251 % (1 + i % 300));
+    expected[i % 300] = std::max(expected[i % 300], x[i]);
+  }
+  kernel.call({rowMajor(x, {300, 300}), rowMajor(y, {300})});
+  EXPECT_EQ(y, expected);
+}
+
 TEST(KernelTest, ReductionOfNothingGivesTheIdentity) {
   for (auto [kind, expected] : std::vector<std::pair<std::string, float>>{
            {"sum", 0}, {"prod", 1}, {"max", -infinity}, {"min", infinity}})

@@ -41,7 +41,11 @@ protected:
 
   /// Makes the function's loop of `body`, which gets the index and the state of
   /// a reduction, and returns the next state, or null where nothing is reduced.
-  void makeLoop(const std::function<Value *(Value *, Value *)> &body) {
+  /// Without `stateType` the state is a float.
+  void makeLoop(const std::function<Value *(Value *, Value *)> &body,
+                llvm::Type *stateType = nullptr) {
+    if (!stateType)
+      stateType = b.getFloatTy();
     llvm::Type *pointer = b.getPtrTy();
     function = llvm::Function::Create(
         llvm::FunctionType::get(b.getFloatTy(),
@@ -58,9 +62,9 @@ protected:
     b.CreateBr(header);
     b.SetInsertPoint(header);
     llvm::PHINode *index = b.CreatePHI(b.getInt64Ty(), 2),
-                  *state = b.CreatePHI(b.getFloatTy(), 2);
+                  *state = b.CreatePHI(stateType, 2);
     index->addIncoming(b.getInt64(0), entry);
-    state->addIncoming(llvm::ConstantFP::get(b.getFloatTy(), 0), entry);
+    state->addIncoming(llvm::Constant::getNullValue(stateType), entry);
     b.CreateCondBr(b.CreateICmpSLT(index, function->getArg(2)), latch, exit);
     b.SetInsertPoint(latch);
     Value *next = body(index, state);
@@ -69,12 +73,21 @@ protected:
     index->addIncoming(b.CreateAdd(index, b.getInt64(1)), latch);
     b.CreateBr(header);
     b.SetInsertPoint(exit);
-    b.CreateRet(next ? state : state->getIncomingValue(0));
+    b.CreateRet(b.CreateBitCast(next ? state : state->getIncomingValue(0),
+                                b.getFloatTy()));
     if (!next)
       state->eraseFromParent();
   }
   Value *element(unsigned argument, Value *index) {
     return b.CreateGEP(b.getFloatTy(), function->getArg(argument), index);
+  }
+  /// Returns the place of an element of an array on the stack.
+  Value *onStack(Value *index) {
+    llvm::Instruction *entry = function->getEntryBlock().getTerminator();
+    return b.CreateGEP(
+        b.getFloatTy(),
+        new llvm::AllocaInst(b.getFloatTy(), 0, b.getInt64(256), "", entry),
+        index);
   }
   Value *load(Value *index) {
     return b.CreateLoad(b.getFloatTy(), element(0, index));
@@ -143,6 +156,52 @@ TEST_F(VectorLoopsTest, ReductionHasAStateForEachVector) {
   EXPECT_EQ(calls(llvm::Intrinsic::vector_reduce_fadd), 1);
 }
 
+/// A long body that notes how large two of its numbers are (KernelToLLVM.cpp)
+/// is written out for four vectors, whose formulas run side by side, and for
+/// the last elements.
+TEST_F(VectorLoopsTest, LongBodiesThatNoteAreSideBySide) {
+  makeLoop(
+      [&](Value *index, Value *state) {
+        Value *x = load(index);
+        for (int k = 0; k < 32; ++k) {
+          x = b.CreateFMul(x, x);
+          if (k < 2)
+            state = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, state,
+                                            b.CreateBitCast(x, b.getInt32Ty()));
+        }
+        b.CreateStore(x, element(1, index));
+        return state;
+      },
+      b.getInt32Ty());
+  EXPECT_FALSE(run());
+  EXPECT_EQ(vectors(llvm::Instruction::FMul), 32 * (4 + 1));
+  EXPECT_EQ(calls(llvm::Intrinsic::umax), 2 * (4 + 1) + 3);
+  EXPECT_EQ(calls(llvm::Intrinsic::vector_reduce_umax), 1);
+}
+
+/// The loop that begins the states of reductions has no mask: there is place
+/// for whole vectors.
+TEST_F(VectorLoopsTest, StatesBeginWithoutAMask) {
+  makeLoop([&](Value *index, Value *) -> Value * {
+    b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 1), onStack(index));
+    return nullptr;
+  });
+  EXPECT_FALSE(run());
+  EXPECT_EQ(calls(llvm::Intrinsic::masked_store), 0);
+}
+
+/// The loop that stores these states is written out once.
+TEST_F(VectorLoopsTest, StatesAreStoredByOneVector) {
+  makeLoop([&](Value *index, Value *) -> Value * {
+    b.CreateStore(b.CreateLoad(b.getFloatTy(), onStack(index)),
+                  element(1, index));
+    return nullptr;
+  });
+  EXPECT_FALSE(run());
+  EXPECT_EQ(vectors(llvm::Instruction::Load), 1);
+  EXPECT_EQ(calls(llvm::Intrinsic::masked_store), 1);
+}
+
 /// No vectoriser may add the terms in another order: the loop is done.
 TEST_F(VectorLoopsTest, SumInOrderStaysALoop) {
   makeLoop([&](Value *index, Value *state) {
@@ -181,6 +240,23 @@ TEST_F(VectorLoopsTest, ShortRowsAreLoadedAsColumns) {
   EXPECT_EQ(vectors(llvm::Instruction::FAdd), 8);
   // Only the last four numbers of the last row end behind all rows.
   EXPECT_EQ(calls(llvm::Intrinsic::masked_load), 1);
+}
+
+/// Two columns of one array are rows of two, also where one begins behind the
+/// other.
+TEST_F(VectorLoopsTest, ColumnsOfOneArrayAreRows) {
+  makeLoop([&](Value *index, Value *) -> Value * {
+    Value *row = b.CreateMul(index, b.getInt64(2)), *x = load(row);
+    llvm::IRBuilder<> entry(function->getEntryBlock().getTerminator());
+    Value *second =
+        entry.CreateGEP(b.getFloatTy(), function->getArg(0), b.getInt64(1));
+    Value *y =
+        b.CreateLoad(b.getFloatTy(), b.CreateGEP(b.getFloatTy(), second, row));
+    b.CreateStore(b.CreateFMul(x, y), element(1, index));
+    return nullptr;
+  });
+  EXPECT_FALSE(run());
+  EXPECT_EQ(vectors(llvm::Instruction::FMul), 1);
 }
 
 /// Elements of a table are looked up one by one, four in an iteration.
