@@ -7,7 +7,8 @@ PROGRAM is the training step of test/Scale/export_plain.py. For each machine mod
 MACHINES unless some are named) and mesh,
 data parallelism, ZeRO-1, ZeRO-3 (FSDP), Megatron's tensor parallelism and mixtures of them are
 written into it as shardings of its arguments. The plan that is found for the program without
-them may not be predicted to be slower than any of these, and is the same in a second run.
+them may not be predicted to be slower than any of these, and is the same in a second run. The
+plan for the best mesh of as many devices is as fast as the plans for these meshes.
 """
 import json
 import os
@@ -23,6 +24,7 @@ MESHES = {
     "one axis": {"x": 8},
     "two axes": {"x": 2, "y": 4},
 }
+DEVICES = 8
 # Megatron's cuts: the dim of each weight that the tensor axis is on.
 MEGATRON = {
     "query": 1, "key": 1, "value": 1, "out": 0, "up": 1, "down": 0, "head": 1, "embedding": 0,
@@ -127,12 +129,13 @@ def predicted(mesh_opt, text, machine, *options):
 
 def main(mesh_opt, program, *machines):
     plain = open(program).read()
-    slower = []
+    slower, fastest = [], {}
     for title, mesh in MESHES.items():
         text = with_mesh(plain, mesh)
         plans = hand_plans(list(mesh))
         for machine in machines or MACHINES:
             plan, found = predicted(mesh_opt, text, machine, "--auto-layout")
+            fastest[machine] = min(found, fastest.get(machine, found))
             times = {
                 name: predicted(mesh_opt, with_shardings(text, layout), machine, "--predict")[1]
                 for name, layout in plans.items()
@@ -149,6 +152,11 @@ def main(mesh_opt, program, *machines):
             ]
         if predicted(mesh_opt, text, machine, "--auto-layout")[0] != plan:
             slower.append(f"{title}, {machine}: the second run finds a different plan")
+    for machine, time in fastest.items():
+        found = predicted(mesh_opt, plain, machine, "--auto-layout", f"--mesh={DEVICES}")[1]
+        print(f"{DEVICES} devices, {machine}: {found / 1e6:.1f} us", flush=True)
+        if found > time:
+            slower.append(f"{DEVICES} devices, {machine}: {found} ps, and a mesh takes {time} ps")
     sys.exit("\n".join(slower) or 0)
 
 
